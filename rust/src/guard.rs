@@ -1,0 +1,47 @@
+//! How a long call is stopped: a flag shared by the threads of one call, and a caller's poll.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+
+/// How often the caller is asked whether to go on.
+const PERIOD: Duration = Duration::from_millis(50);
+
+/// Asked by every loop that can run long; cheap enough for once per chunk or per 64 kB.
+pub struct Guard<'a> {
+    stop: &'a AtomicBool,
+    poll: Option<&'a dyn Fn() -> Result<()>>,
+    due: Cell<Option<Instant>>,
+}
+
+impl<'a> Guard<'a> {
+    /// A guard that watches `stop` and, when given, asks `poll` every 50 ms.
+    pub fn new(stop: &'a AtomicBool, poll: Option<&'a dyn Fn() -> Result<()>>) -> Self {
+        Self { stop, poll, due: Cell::new(None) }
+    }
+
+    /// Fails with [`Error::Interrupted`] once the call should end.
+    pub fn check(&self) -> Result<()> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        let Some(poll) = self.poll else { return Ok(()) };
+        let now = Instant::now();
+        match self.due.get() {
+            Some(due) if now < due => Ok(()),
+            None => {
+                self.due.set(Some(now + PERIOD));
+                Ok(())
+            }
+            Some(_) => {
+                self.due.set(Some(now + PERIOD));
+                poll().inspect_err(|_| self.stop.store(true, Ordering::Relaxed))
+            }
+        }
+    }
+}
+
+/// A flag nobody raises, for calls that cannot be interrupted.
+pub static NEVER: AtomicBool = AtomicBool::new(false);

@@ -1,0 +1,25 @@
+//! How long is a stretch of text? One file per unit.
+//!
+//! A ruler measures a text once and then answers about any span of it. Token counts are not
+//! additive and not monotone (more text can mean fewer tokens), so the packer plans with
+//! [`Ruler::ahead`] and [`Ruler::behind`], positions from one encoding of the whole text, and
+//! settles the limit with [`Ruler::size`], which counts a span as a text of its own.
+
+use crate::error::Result;
+
+/// Measures one text, to which all offsets (bytes, on character boundaries unless said otherwise) refer.
+pub trait Ruler {
+    /// The number of units in `text[a..b]`, counted on that slice alone.
+    fn size(&self, a: usize, b: usize) -> Result<usize>;
+
+    /// The byte offset at which the `n`-th unit counted from `a` ends, at most the text's length.
+    ///
+    /// A unit that `a` stands inside counts as the first. The offset follows the encoding of the
+    /// whole text and may fall inside a character (a token can end there).
+    fn ahead(&self, a: usize, n: usize) -> Result<usize>;
+
+    /// The byte offset at which the `n`-th unit counted back from `b` starts, at least 0.
+    ///
+    /// A unit that `b` stands inside counts as the first. `behind(b, 0)` is `b`.
+    fn behind(&self, b: usize, n: usize) -> Result<usize>;
+}
