@@ -9,6 +9,9 @@ use crate::error::{Error, Result};
 /// How often the caller is asked whether to go on.
 const PERIOD: Duration = Duration::from_millis(50);
 
+/// Bytes after which a pass over a text should ask again.
+pub const ASK: usize = 1 << 16;
+
 /// Asked by every loop that can run long; cheap enough for once per chunk or per 64 kB.
 pub struct Guard<'a> {
     stop: &'a AtomicBool,
@@ -20,6 +23,18 @@ impl<'a> Guard<'a> {
     /// A guard that watches `stop` and, when given, asks `poll` every 50 ms.
     pub fn new(stop: &'a AtomicBool, poll: Option<&'a dyn Fn() -> Result<()>>) -> Self {
         Self { stop, poll, due: Cell::new(None) }
+    }
+
+    /// The flag that ends the call, for the guards of further threads.
+    #[must_use]
+    pub fn stop(&self) -> &'a AtomicBool {
+        self.stop
+    }
+
+    /// A guard for work that is short or cannot be stopped.
+    #[must_use]
+    pub fn never() -> Guard<'static> {
+        Guard::new(&NEVER, None)
     }
 
     /// Fails with [`Error::Interrupted`] once the call should end.

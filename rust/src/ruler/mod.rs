@@ -5,6 +5,13 @@
 //! [`Ruler::ahead`] and [`Ruler::behind`], positions from one encoding of the whole text, and
 //! settles the limit with [`Ruler::size`], which counts a span as a text of its own.
 
+mod bits;
+pub mod encoded;
+pub mod measured;
+pub mod plain;
+pub mod tokens;
+pub mod words;
+
 use crate::error::Result;
 
 /// Measures one text, to which all offsets (bytes, on character boundaries unless said otherwise) refer.

@@ -1,0 +1,197 @@
+//! The ruler against counts of the slices themselves.
+
+use proptest::prelude::*;
+
+use super::{TokenRuler, WORTH_A_THREAD, parts};
+use crate::guard::{Guard, NEVER};
+use crate::ruler::Ruler;
+use crate::tokenizer::Tokenizer;
+use crate::tokenizer::tests::{NAMES, TEXTS, bundled};
+
+fn guard() -> Guard<'static> {
+    Guard::new(&NEVER, None)
+}
+
+fn borders(text: &str) -> Vec<usize> {
+    (0..=text.len()).filter(|&at| text.is_char_boundary(at)).collect()
+}
+
+/// Every span of `text`, with each tokenizer.
+fn every_span(text: &str) {
+    for (name, bundled) in NAMES.into_iter().zip(bundled()) {
+        let tokenizer = Tokenizer::from_name(name).unwrap();
+        let ruler = TokenRuler::new(bundled.clone(), text, 1, &guard()).unwrap();
+        let borders = borders(text);
+        for (index, &a) in borders.iter().enumerate() {
+            for &b in &borders[index..] {
+                let expected = tokenizer.count(&text[a..b], &guard()).unwrap();
+                assert_eq!(ruler.size(a, b).unwrap(), expected, "{name} {text:?} {a}..{b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sizes_of_every_span() {
+    for text in TEXTS {
+        every_span(text);
+    }
+}
+
+#[test]
+fn sizes_of_every_span_of_runs() {
+    for run in [" ", "\n", " \n", "\r\n", "a", "1", "!", "'s", "中", "\u{301}", "\t ", "-\n"] {
+        for tail in ["", "x", " x", "\n", "!", "1", "\u{3000}y"] {
+            every_span(&(run.repeat(30) + tail));
+        }
+    }
+}
+
+#[test]
+fn positions_are_those_of_the_whole_encoding() {
+    for (name, bundled) in NAMES.into_iter().zip(bundled()) {
+        let tokenizer = Tokenizer::from_name(name).unwrap();
+        for text in TEXTS {
+            let (_, ends) = tokenizer.encode(text, &guard()).unwrap();
+            let ruler = TokenRuler::new(bundled.clone(), text, 1, &guard()).unwrap();
+            for at in 0..=text.len() {
+                // The token that holds byte `at`, and the one that holds the byte before.
+                let first = ends.partition_point(|&end| end <= at);
+                let last = ends.partition_point(|&end| end < at);
+                for n in [0, 1, 2, 3, 7, 50, 500, usize::MAX] {
+                    let ahead = match n.checked_sub(1) {
+                        None => at,
+                        Some(n) => *ends.get(first.saturating_add(n)).unwrap_or(&text.len()),
+                    };
+                    assert_eq!(ruler.ahead(at, n).unwrap(), ahead, "{text:?} ahead {at} {n}");
+                    let behind = match (n, at) {
+                        (0, _) | (_, 0) => at,
+                        _ => last.checked_sub(n).map_or(0, |index| ends[index]),
+                    };
+                    assert_eq!(ruler.behind(at, n).unwrap(), behind, "{text:?} behind {at} {n}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_span_that_is_none_is_refused() {
+    let [cl100k, ..] = bundled();
+    let ruler = TokenRuler::new(cl100k.clone(), "é", 1, &guard()).unwrap();
+    for (a, b) in [(1, 2), (0, 1), (2, 0), (0, 3)] {
+        assert!(ruler.size(a, b).is_err());
+    }
+}
+
+const PARTS: &[&str] = &[
+    "word",
+    "The",
+    " it's",
+    "'LL",
+    "'",
+    "HTTPServer",
+    " ",
+    "  ",
+    "\n",
+    "\r\n",
+    "\t",
+    "\n\n",
+    " \n ",
+    "1",
+    "12",
+    "1234",
+    ".",
+    "!!",
+    "//",
+    " -",
+    "é",
+    "e\u{301}",
+    "\u{301}",
+    "中文",
+    "字",
+    "日本語",
+    "。",
+    "😀",
+    "👨\u{200d}👩",
+    "\u{a0}",
+    "\u{3000}",
+    "\u{85}",
+    "ж",
+    "Ж",
+    "नमस्ते",
+    "ǅ",
+    "ʰ",
+    "\u{17f}",
+    "==",
+    "aaaaaaaaaaaaaaaaaaaaaaaa",
+    "aGVsbG8gd29ybGQhIHRoaXMgaXMgYmFzZTY0",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn sizes_of_random_spans(
+        parts in proptest::collection::vec(proptest::sample::select(PARTS), 1..120),
+        spans in proptest::collection::vec((any::<proptest::sample::Index>(), any::<proptest::sample::Index>()), 20),
+    ) {
+        let text = parts.concat();
+        let borders = borders(&text);
+        for (name, bundled) in NAMES.into_iter().zip(bundled()) {
+            let tokenizer = Tokenizer::from_name(name).unwrap();
+            let ruler = TokenRuler::new(bundled.clone(), &text, 1, &guard()).unwrap();
+            for (one, other) in &spans {
+                let (one, other) = (*one.get(&borders), *other.get(&borders));
+                let (a, b) = (one.min(other), one.max(other));
+                let expected = tokenizer.count(&text[a..b], &guard()).unwrap();
+                prop_assert_eq!(ruler.size(a, b).unwrap(), expected, "{} {}..{}", name, a, b);
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_measured_by_several_threads_make_the_whole() {
+    let seed =
+        "Some words, 12345 of them.\n\nA line \r\n \n  code(x)\ttab\n漢字かな\nend it's\n\n\n";
+    let text = seed.repeat(4 * WORTH_A_THREAD / seed.len());
+    for bundled in bundled() {
+        let one = TokenRuler::new(bundled.clone(), &text, 1, &guard()).unwrap();
+        for threads in [2, 3, 8] {
+            let many = TokenRuler::new(bundled.clone(), &text, threads, &guard()).unwrap();
+            assert!(many.ends == one.ends && many.starts == one.starts, "{threads} threads");
+        }
+    }
+    let [cl100k, _, r50k, _] = bundled();
+    assert!(parts(cl100k, &text, 4).len() == 4);
+    for (bundled, text) in
+        [(cl100k, "no place\n1 to\n cut"), (r50k, "no\nplace\n\n to\n1\n cut"), (cl100k, "")]
+    {
+        assert!(matches!(parts(bundled, text, 3).as_slice(), [all] if *all == (0..text.len())));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// Both sides of a certain start, on their own, are as they were.
+    #[test]
+    fn certain_starts_are_certain(
+        parts in proptest::collection::vec(proptest::sample::select(PARTS), 1..60),
+    ) {
+        let text = parts.concat();
+        for (name, bundled) in NAMES.into_iter().zip(bundled()) {
+            let tokenizer = Tokenizer::from_name(name).unwrap();
+            let (_, whole) = tokenizer.encode(&text, &guard()).unwrap();
+            let mut from = 0;
+            while let Some(at) = bundled.certain_start(text.as_bytes(), from) {
+                let (_, mut ends) = tokenizer.encode(&text[..at], &guard()).unwrap();
+                let (_, rest) = tokenizer.encode(&text[at..], &guard()).unwrap();
+                ends.extend(rest.iter().map(|end| at + end));
+                prop_assert_eq!(&ends, &whole, "{} {:?} {}", name, text, at);
+                from = at;
+            }
+        }
+    }
+}

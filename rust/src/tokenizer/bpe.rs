@@ -1,0 +1,279 @@
+//! The byte-pair merge: the pair of lowest rank first, the leftmost of equals, as in tiktoken.
+//!
+//! Ranks are found by the two tokens merged, not by their bytes. Many a token can be split into two
+//! others in more than one way, but only one way is ever merged: until `u` and `v` are merged to
+//! `u v`, no merge has crossed the borders of `u v`, so the merges in it were those of `u v` alone,
+//! of which the last is unique. `build.rs` finds it, and sees to it that each token's own bytes
+//! are encoded to it; so a pretoken that is a token as it stands needs no rule of its own.
+//!
+//! Up to [`SHORT`] bytes are merged in place. A longer piece goes through windows, so memory and
+//! the cost per byte do not grow with it. That is exact, by two facts about any such merge:
+//!
+//! 1. *Split*: if a boundary `x` survives in the encoding of `t`, then `encode(t)` is
+//!    `encode(t[..x])` followed by `encode(t[x..])`. No merge crosses `x`, and the merges on one
+//!    side come in the order in which they come when that side stands alone, for the pair chosen
+//!    from all is the lowest of its side.
+//! 2. *Join*: if for each two neighbours of a sequence of tokens the encoding of the two together
+//!    is just those two, the sequence is the encoding of the whole. Suppose not, and take the first
+//!    merge that crosses a boundary, between tokens `u` and `v`. Until then the merges inside
+//!    `u v` were those of `u v` alone, for each was the lowest of all and so the lowest there; and
+//!    the crossing pair is the lowest there too. So `u v` alone would be merged across as well.
+//!
+//! By 1, neighbours in one window's encoding satisfy the condition of 2. So two windows may be
+//! joined at the start of a token which both hold: the pairs up to it come from the first window,
+//! those after it from the second.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::vocabulary::{EDGE, NONE, Vocabulary};
+use crate::error::Result;
+use crate::guard::{ASK, Guard};
+
+/// The longest piece merged in place; the ends of its tokens fit one word.
+pub(super) const SHORT: usize = 64;
+
+/// How far a repeated token is followed at once; bounds what a leap that fails costs.
+const LEAP: usize = 1 << 13;
+
+/// The ends of the tokens of `piece` (1 to [`SHORT`] bytes): bit `i` is set if one ends with byte `i`.
+pub(super) fn merge_short(vocabulary: &Vocabulary, piece: &[u8]) -> u64 {
+    let length = piece.len();
+    // Places count from one here, so that the edges of the piece have a place too. A pair's entry
+    // is its rank and its place: the least of all is the next to merge.
+    let mut pairs = [i32::MAX; SHORT + 8];
+    let mut tokens = [EDGE; SHORT + 2];
+    let entry = |rank: u32, place: usize| {
+        if rank == NONE { i32::MAX } else { (rank << 7) as i32 | place as i32 }
+    };
+    for (place, two) in (1..).zip(piece.windows(2)) {
+        pairs[place] = entry(vocabulary.pair(two[0], two[1]), place);
+    }
+    for (token, &byte) in tokens[1..].iter_mut().zip(piece) {
+        *token = vocabulary.single(byte);
+    }
+    let mut starts = u64::MAX >> (SHORT - length);
+    let used = (length + 1).next_multiple_of(8);
+    loop {
+        let least = least(&pairs[..used]);
+        if least == i32::MAX {
+            return starts >> 1 | 1 << (length - 1);
+        }
+        let place = least as usize % 128;
+        let merged = least as u32 >> 7;
+        // Bit 0 of `later` is the byte after `place`. Its lowest bit set is the part to the right,
+        // which goes; the one after that is the new neighbour.
+        let later = starts >> (place - 1) >> 1;
+        let right = place + 1 + later.trailing_zeros() as usize;
+        let later = later & later.wrapping_sub(1);
+        starts &= !(1 << (right - 1));
+        let next = (place + 1 + later.trailing_zeros() as usize).min(SHORT + 1);
+        let earlier = starts & !(u64::MAX << (place - 1));
+        let before = SHORT - earlier.leading_zeros() as usize;
+
+        tokens[place] = merged;
+        pairs[right] = i32::MAX;
+        let [with_next, with_before] =
+            vocabulary.merged_both([(merged, tokens[next]), (tokens[before], merged)]);
+        pairs[place] = entry(with_next, place);
+        pairs[before] = entry(with_before, before);
+    }
+}
+
+/// The least of `pairs`, whose length is a multiple of eight.
+#[inline(always)]
+fn least(pairs: &[i32]) -> i32 {
+    let mut lanes = [i32::MAX; 8];
+    for chunk in pairs.chunks_exact(8) {
+        for (lane, &pair) in lanes.iter_mut().zip(chunk) {
+            *lane = (*lane).min(pair);
+        }
+    }
+    lanes.into_iter().fold(i32::MAX, i32::min)
+}
+
+/// The tokens of one window of a long piece.
+struct Window {
+    start: usize,
+    length: usize,
+    /// Bit `i` is set if a token ends with the window's byte `i`.
+    ends: Vec<u64>,
+}
+
+impl Window {
+    fn merged(vocabulary: &Vocabulary, piece: &[u8], start: usize, length: usize) -> Self {
+        let length = length.min(piece.len() - start);
+        let bytes = &piece[start..start + length];
+        #[cfg(test)]
+        WORK.set(WORK.get() + length);
+        let ends = if length <= SHORT {
+            vec![merge_short(vocabulary, bytes)]
+        } else {
+            merge_long(vocabulary, bytes)
+        };
+        Self { start, length, ends }
+    }
+
+    /// Whether a token ends where the window's byte `at` starts.
+    fn has_boundary(&self, at: usize) -> bool {
+        at > 0 && self.ends[(at - 1) / 64] >> ((at - 1) % 64) & 1 != 0
+    }
+
+    /// The end of the token that starts at `at`.
+    fn token_end(&self, at: usize) -> usize {
+        (at + 1..=self.length).find(|&end| self.has_boundary(end)).unwrap_or(self.length)
+    }
+
+    /// Hands on the ends of the first `length` bytes.
+    fn emit(&self, length: usize, ends: &mut impl FnMut(usize, u64)) {
+        for (at, &word) in (0..length).step_by(64).zip(&self.ends) {
+            let rest = length - at;
+            let word = if rest < 64 { word & !(u64::MAX << rest) } else { word };
+            ends(self.start + at, word);
+        }
+    }
+}
+
+/// Calls `ends(at, word)` for `piece` from left to right: bit `i` of `word` is set if a token ends
+/// with byte `at + i`.
+pub(super) fn merge(
+    vocabulary: &Vocabulary,
+    piece: &[u8],
+    guard: &Guard<'_>,
+    mut ends: impl FnMut(usize, u64),
+) -> Result<()> {
+    let mut width = SHORT;
+    let mut asked = 0;
+    let mut window = Window::merged(vocabulary, piece, 0, width);
+    while window.start + window.length < piece.len() {
+        if window.start - asked >= ASK {
+            asked = window.start;
+            guard.check()?;
+        }
+        if let Some(next) = leap(vocabulary, piece, &window, width) {
+            let token = window.token_end(0);
+            for end in (window.start + token..=next.start).step_by(token) {
+                ends(end - 1, 1);
+            }
+            window = next;
+            continue;
+        }
+        match next_window(vocabulary, piece, &window, width) {
+            Some(next) => {
+                window.emit(next.start - window.start, &mut ends);
+                window = next;
+                width = (width / 2).max(SHORT);
+            }
+            // Each failure doubles the window, and each success passes over a quarter of it, so
+            // the work stays within a constant factor of one merge of the whole.
+            None => {
+                width *= 2;
+                window = Window::merged(vocabulary, piece, window.start, width);
+            }
+        }
+    }
+    window.emit(window.length, &mut ends);
+    Ok(())
+}
+
+/// The window that goes on from a token of `window`, if one is found that starts with that token.
+fn next_window(
+    vocabulary: &Vocabulary,
+    piece: &[u8],
+    window: &Window,
+    width: usize,
+) -> Option<Window> {
+    let floor = window.length / 4;
+    let mut ceiling = window.length - window.length / 4;
+    for _ in 0..2 {
+        let at = (floor..=ceiling).rev().find(|&at| window.has_boundary(at))?;
+        let next = Window::merged(vocabulary, piece, window.start + at, width);
+        if at + next.token_end(0) == window.token_end(at) {
+            return Some(next);
+        }
+        ceiling = at / 2 + floor / 2;
+    }
+    None
+}
+
+/// The last window of a stretch that repeats the first token of `window`, of at most [`LEAP`] bytes.
+///
+/// The window begins with that token twice, so the two satisfy the condition of *join*, and the
+/// stretch between may be filled with it.
+fn leap(vocabulary: &Vocabulary, piece: &[u8], window: &Window, width: usize) -> Option<Window> {
+    let token = window.token_end(0);
+    if 2 * token > window.length || window.token_end(token) != 2 * token {
+        return None;
+    }
+    let rest = &piece[window.start..];
+    let stretch = &rest[..rest.len().min(LEAP)];
+    let same =
+        stretch.iter().zip(&stretch[token..]).take_while(|(one, other)| one == other).count();
+    let at = (same / token).checked_sub(1)? * token;
+    if at < window.length {
+        return None;
+    }
+    let next = Window::merged(vocabulary, piece, window.start + at, width);
+    (next.token_end(0) == token).then_some(next)
+}
+
+/// As [`merge_short`] for any length: a heap of pairs over a linked list of parts.
+fn merge_long(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<u64> {
+    let length = piece.len();
+    // `before[at]` and `after[at]`: the parts beside the part that starts at `at`.
+    let mut after: Vec<usize> = (1..=length).collect();
+    let mut before: Vec<usize> = (0..length).map(|at| at.wrapping_sub(1)).collect();
+    let mut tokens: Vec<u32> = piece.iter().map(|&byte| vocabulary.single(byte)).collect();
+    // The rank of the pair that starts at a part. A part that is gone has none.
+    let mut ranks: Vec<u32> =
+        piece.windows(2).map(|two| vocabulary.pair(two[0], two[1])).chain([NONE]).collect();
+    let mut heap: BinaryHeap<Reverse<(u32, usize)>> = ranks
+        .iter()
+        .enumerate()
+        .filter(|&(_, &rank)| rank != NONE)
+        .map(|(at, &rank)| Reverse((rank, at)))
+        .collect();
+    while let Some(Reverse((merged, left))) = heap.pop() {
+        // An entry is stale if its pair is no more. The rank names the bytes, so an equal one at
+        // the same place is the same stretch.
+        if ranks[left] != merged {
+            continue;
+        }
+        let right = after[left];
+        let end = after[right];
+        after[left] = end;
+        tokens[left] = merged;
+        ranks[left] = NONE;
+        ranks[right] = NONE;
+        let mut renew = |at: usize, rank: u32| {
+            ranks[at] = rank;
+            if rank != NONE {
+                heap.push(Reverse((rank, at)));
+            }
+        };
+        if end < length {
+            before[end] = left;
+            renew(left, vocabulary.merged(merged, tokens[end]));
+        }
+        if left > 0 {
+            renew(before[left], vocabulary.merged(tokens[before[left]], merged));
+        }
+    }
+    let mut ends = vec![0u64; length.div_ceil(64)];
+    let mut at = 0;
+    while at < length {
+        at = after[at];
+        ends[(at - 1) / 64] |= 1 << ((at - 1) % 64);
+    }
+    ends
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Bytes that went into windows on this thread.
+    static WORK: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+#[cfg(test)]
+#[path = "bpe_tests.rs"]
+mod tests;

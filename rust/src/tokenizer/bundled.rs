@@ -1,0 +1,193 @@
+//! A byte-pair tokenizer with a known pattern: one pass over a text that tells where its tokens end.
+//!
+//! Scanner, memo and merge meet here. What a pass is for (a count, ids, a ruler) is the sink's
+//! business; tokens are told as words of bits, up to 64 bytes of text at a time.
+
+use super::bpe::{self, SHORT};
+use super::memo::{self, Key, Memo, Pool};
+use super::patterns::Pattern;
+use super::scan::{Cl100k, Gpt2, Llama3, O200k, Qwen2, Scan};
+use super::vocabulary::{NONE, Vocabulary};
+use crate::error::Result;
+use crate::guard::{ASK, Guard};
+
+/// Takes what a pass finds, from left to right.
+pub(crate) trait Sink {
+    /// A pretoken starts at `at`.
+    fn pretoken(&mut self, at: usize);
+    /// Bit `i` of `ends` is set if a token ends with the text's byte `at + i`.
+    fn ends(&mut self, at: usize, ends: u64);
+}
+
+/// A vocabulary, bundled or a caller's, with its pattern.
+pub(crate) struct Bundled {
+    pattern: Pattern,
+    vocabulary: Vocabulary,
+    memos: Pool,
+}
+
+impl Bundled {
+    pub(super) fn new(pattern: Pattern, vocabulary: Vocabulary) -> Self {
+        Self { pattern, vocabulary, memos: Pool::default() }
+    }
+
+    pub(super) fn pattern(&self) -> Pattern {
+        self.pattern
+    }
+
+    pub(super) fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// Passes over `text` once.
+    pub(crate) fn walk(&self, text: &str, guard: &Guard<'_>, sink: &mut impl Sink) -> Result<()> {
+        let text = text.as_bytes();
+        self.memos.with(|memo| match self.pattern {
+            Pattern::Gpt2 => self.pass::<Gpt2>(text, memo, guard, sink),
+            Pattern::Cl100k => self.pass::<Cl100k>(text, memo, guard, sink),
+            Pattern::Llama3 => self.pass::<Llama3>(text, memo, guard, sink),
+            Pattern::Qwen2 => self.pass::<Qwen2>(text, memo, guard, sink),
+            Pattern::O200k => self.pass::<O200k>(text, memo, guard, sink),
+        })
+    }
+
+    fn pass<S: Scan>(
+        &self,
+        text: &[u8],
+        memo: &mut Memo,
+        guard: &Guard<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let mut at = 0;
+        while at < text.len() {
+            guard.check()?;
+            let stop = text.len().min(at + ASK);
+            while at < stop {
+                let end = S::next(text, at);
+                sink.pretoken(at);
+                if end - at <= memo::SHORT {
+                    let key = Key::of(text, at, end - at);
+                    sink.ends(at, memo.ends(key, || self.short_ends(&text[at..end])));
+                } else if end - at <= memo::LONG {
+                    let piece = &text[at..end];
+                    sink.ends(at, memo.long_ends(piece, || self.short_ends(piece)));
+                } else {
+                    self.unremembered(text, at, end, guard, sink)?;
+                }
+                at = end;
+            }
+        }
+        Ok(())
+    }
+
+    /// A pretoken too long for the memo.
+    #[inline(never)]
+    fn unremembered(
+        &self,
+        text: &[u8],
+        at: usize,
+        end: usize,
+        guard: &Guard<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        self.piece_ends(&text[at..end], guard, |from, ends| sink.ends(at + from, ends))
+    }
+
+    /// The ends of the tokens of a pretoken of at most [`SHORT`] bytes.
+    #[inline(never)]
+    fn short_ends(&self, piece: &[u8]) -> u64 {
+        if self.vocabulary.rank(piece) != NONE {
+            return 1 << (piece.len() - 1);
+        }
+        bpe::merge_short(&self.vocabulary, piece)
+    }
+
+    /// The ends of the tokens of a pretoken; a pretoken that is a token as it stands is one.
+    fn piece_ends(
+        &self,
+        piece: &[u8],
+        guard: &Guard<'_>,
+        mut ends: impl FnMut(usize, u64),
+    ) -> Result<()> {
+        if piece.len() <= SHORT {
+            ends(0, self.short_ends(piece));
+        } else if self.vocabulary.rank(piece) != NONE {
+            let last = piece.len() - 1;
+            ends(last, 1);
+        } else {
+            bpe::merge(&self.vocabulary, piece, guard, ends)?;
+        }
+        Ok(())
+    }
+
+    /// The end of the pretoken of `text` that starts at `at`, before the end of the text.
+    pub(crate) fn next_pretoken(&self, text: &[u8], at: usize) -> usize {
+        match self.pattern {
+            Pattern::Gpt2 => Gpt2::next(text, at),
+            Pattern::Cl100k => Cl100k::next(text, at),
+            Pattern::Llama3 => Llama3::next(text, at),
+            Pattern::Qwen2 => Qwen2::next(text, at),
+            Pattern::O200k => O200k::next(text, at),
+        }
+    }
+
+    /// A place after `from` at which a pretoken starts whatever stands before, and where the text may
+    /// be cut: the pretokens before it are the same without what follows.
+    ///
+    /// A line feed with an ASCII letter behind: no stretch runs from a line break into a letter, and
+    /// white space up to the line feed is one pretoken by `\s*[\r\n]` as by `\s++$`. The pattern of gpt2
+    /// has the second alone, which would join two line feeds. There it is a visible character with a
+    /// space behind: no stretch runs from the one into the other.
+    pub(crate) fn certain_start(&self, text: &[u8], from: usize) -> Option<usize> {
+        let rest = text.get(from..)?;
+        let at = match self.pattern {
+            Pattern::Gpt2 => memchr::memchr_iter(b' ', rest)
+                .find(|&at| at > 0 && rest[at - 1].is_ascii_graphic()),
+            _ => memchr::memchr_iter(b'\n', rest)
+                .map(|at| at + 1)
+                .find(|&at| rest.get(at).is_some_and(u8::is_ascii_alphabetic)),
+        };
+        Some(from + at?)
+    }
+
+    /// How many tokens a pretoken has.
+    pub(crate) fn count_piece(&self, piece: &[u8]) -> Result<usize> {
+        if piece.len() <= SHORT {
+            return Ok(self.short_ends(piece).count_ones() as usize);
+        }
+        let mut count = 0;
+        self.piece_ends(piece, &Guard::never(), |_, ends| {
+            count += ends.count_ones() as usize;
+        })?;
+        Ok(count)
+    }
+}
+
+/// Counts tokens.
+#[derive(Default)]
+pub(super) struct Count(pub(super) usize);
+
+impl Sink for Count {
+    #[inline(always)]
+    fn pretoken(&mut self, _: usize) {}
+
+    #[inline(always)]
+    fn ends(&mut self, _: usize, ends: u64) {
+        self.0 += ends.count_ones() as usize;
+    }
+}
+
+/// Lists where tokens end.
+#[derive(Default)]
+pub(super) struct Ends(pub(super) Vec<usize>);
+
+impl Sink for Ends {
+    fn pretoken(&mut self, _: usize) {}
+
+    fn ends(&mut self, at: usize, mut ends: u64) {
+        while ends != 0 {
+            self.0.push(at + ends.trailing_zeros() as usize + 1);
+            ends &= ends - 1;
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! From text to the ends of its tokens.
+//!
+//! `scan` cuts a text into pretokens (with the character classes of `classes`), `bpe` merges each
+//! by the ranks of a `vocabulary`, `memo` remembers the short ones, `bundled` runs the three over
+//! a text. `patterns` names the patterns there is a scanner for, and `ranks` reads a caller's ranks.
+//! `foreign` is the road through the crate `tokenizers` for any other tokenizer; `pieces` tells where
+//! a text may be cut on that road.
+//! Rulers over spans of a text live in `ruler/`.
+
+mod bpe;
+pub(crate) mod bundled;
+pub(crate) mod classes;
+pub(crate) mod foreign;
+mod memo;
+pub(crate) mod patterns;
+mod pieces;
+mod ranks;
+mod scan;
+mod vocabulary;
+
+use std::sync::{Arc, OnceLock};
+
+use crate::error::{Error, Result};
+use crate::guard::Guard;
+use crate::ruler::Ruler;
+use crate::ruler::encoded::EncodedRuler;
+use crate::ruler::tokens::TokenRuler;
+use bundled::{Bundled, Count, Ends};
+use foreign::Foreign;
+use patterns::Pattern;
+use vocabulary::{NONE, Vocabulary};
+
+/// A bundled vocabulary, read once per process.
+struct Shipped {
+    pattern: Pattern,
+    parts: &'static [&'static [u8]],
+    /// An id among those of the tokens that is a special token's.
+    hole: Option<u32>,
+    read: OnceLock<Arc<Bundled>>,
+}
+
+impl Shipped {
+    const fn new(pattern: Pattern, parts: &'static [&'static [u8]], hole: Option<u32>) -> Self {
+        Self { pattern, parts, hole, read: OnceLock::new() }
+    }
+}
+
+static R50K_MERGES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/r50k_base.merges"));
+static P50K_MERGES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/p50k_base.merges"));
+static CL100K_MERGES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cl100k_base.merges"));
+static O200K_MERGES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k_base.merges"));
+
+static R50K: Shipped = Shipped::new(Pattern::Gpt2, &[R50K_MERGES], None);
+static P50K: Shipped = Shipped::new(Pattern::Gpt2, &[R50K_MERGES, P50K_MERGES], Some(50_256));
+static CL100K: Shipped = Shipped::new(Pattern::Cl100k, &[CL100K_MERGES], None);
+static O200K: Shipped = Shipped::new(Pattern::O200k, &[O200K_MERGES], None);
+
+/// Names that differ in special tokens alone share a vocabulary, since no text holds such.
+static SHIPPED: [(&str, &Shipped); 7] = [
+    ("cl100k_base", &CL100K),
+    ("o200k_base", &O200K),
+    ("o200k_harmony", &O200K),
+    ("gpt2", &R50K),
+    ("r50k_base", &R50K),
+    ("p50k_base", &P50K),
+    ("p50k_edit", &P50K),
+];
+
+/// Encodes texts with one vocabulary. Cheap to clone; one may be used by many threads at once.
+#[derive(Clone)]
+pub struct Tokenizer(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Bundled(Arc<Bundled>),
+    Foreign(Arc<Foreign>),
+}
+
+impl Tokenizer {
+    /// The names [`Tokenizer::from_name`] knows.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        SHIPPED.iter().map(|&(name, _)| name)
+    }
+
+    /// The bundled tokenizer of this name.
+    pub fn from_name(name: &str) -> Result<Self> {
+        let Some(&(_, shipped)) = SHIPPED.iter().find(|(known, _)| *known == name) else {
+            let known: Vec<_> = Self::names().collect();
+            return Err(Error::Setting(format!(
+                "no tokenizer is named {name:?}; the names known are {}",
+                known.join(", ")
+            )));
+        };
+        if let Some(ready) = shipped.read.get() {
+            return Ok(Self(Kind::Bundled(ready.clone())));
+        }
+        let vocabulary = Vocabulary::read(shipped.parts, shipped.hole)?;
+        let ready = Arc::new(Bundled::new(shipped.pattern, vocabulary));
+        Ok(Self(Kind::Bundled(shipped.read.get_or_init(|| ready).clone())))
+    }
+
+    /// The tokenizer of the ranks in the text of a `.tiktoken` file, with a pattern's name or spelling.
+    pub fn from_ranks(text: &[u8], pattern: &str) -> Result<Self> {
+        let Some(pattern) = Pattern::find(pattern) else {
+            let known: Vec<_> = Pattern::ALL.iter().map(|pattern| pattern.name()).collect();
+            return Err(Error::Setting(format!(
+                "pattern ({pattern:?}) is not one that cantle has a scanner for; those are {}",
+                known.join(", ")
+            )));
+        };
+        Ok(Self(Kind::Bundled(Arc::new(Bundled::new(pattern, ranks::read(text)?)))))
+    }
+
+    /// The tokenizer that a Hugging Face `tokenizer.json` describes.
+    ///
+    /// Its truncation and padding are left out. With `count_special`, every size includes the
+    /// special tokens that the tokenizer puts around one text (`[CLS]`, `[SEP]`).
+    pub fn from_json(json: &str, count_special: bool) -> Result<Self> {
+        Ok(Self(Kind::Foreign(Arc::new(Foreign::read(json, count_special)?))))
+    }
+
+    /// The name of the pattern that [`Tokenizer::from_ranks`] takes by this name or spelling.
+    #[must_use]
+    pub fn pattern_name(pattern: &str) -> Option<&'static str> {
+        Pattern::find(pattern).map(Pattern::name)
+    }
+
+    /// How many tokens `text` has. An empty text has none.
+    pub fn count(&self, text: &str, guard: &Guard<'_>) -> Result<usize> {
+        match &self.0 {
+            Kind::Bundled(bundled) => {
+                let mut count = Count::default();
+                bundled.walk(text, guard, &mut count)?;
+                Ok(count.0)
+            }
+            Kind::Foreign(foreign) => foreign.count(text, guard),
+        }
+    }
+
+    /// The ids of the tokens of `text` and the byte offset at which each ends, specials left out.
+    pub fn encode(&self, text: &str, guard: &Guard<'_>) -> Result<(Vec<u32>, Vec<usize>)> {
+        let bundled = match &self.0 {
+            Kind::Bundled(bundled) => bundled,
+            Kind::Foreign(foreign) => return foreign.encode(text, guard),
+        };
+        let mut ends = Ends::default();
+        bundled.walk(text, guard, &mut ends)?;
+        let vocabulary = bundled.vocabulary();
+        let mut start = 0;
+        let ids = ends.0.iter().map(|&end| {
+            let token = &text.as_bytes()[start..end];
+            start = end;
+            match vocabulary.rank(token) {
+                NONE => Err(Error::Internal(format!("{token:?} is no token"))),
+                rank => Ok(vocabulary.id(rank)),
+            }
+        });
+        let ids = ids.collect::<Result<_>>()?;
+        Ok((ids, ends.0))
+    }
+
+    /// The bytes that the tokens `ids` stand for.
+    pub fn decode(&self, ids: &[u32]) -> Result<Vec<u8>> {
+        let bundled = match &self.0 {
+            Kind::Bundled(bundled) => bundled,
+            Kind::Foreign(foreign) => return foreign.decode(ids),
+        };
+        let mut bytes = Vec::new();
+        for &id in ids {
+            let token = bundled.vocabulary().token_of(id).ok_or_else(|| {
+                let end = bundled.vocabulary().id_end();
+                Error::Tokenizer(format!("{id} is no token; ids are below {end}"))
+            })?;
+            bytes.extend_from_slice(token);
+        }
+        Ok(bytes)
+    }
+
+    /// How many tokens the vocabulary holds. Of a bundled one, special tokens are not counted.
+    pub fn vocab_size(&self) -> usize {
+        match &self.0 {
+            Kind::Bundled(bundled) => bundled.vocabulary().len(),
+            Kind::Foreign(foreign) => foreign.vocabulary_size(),
+        }
+    }
+
+    /// Which road texts take, and why, for people.
+    pub fn engine(&self) -> String {
+        match &self.0 {
+            Kind::Bundled(bundled) => {
+                format!("byte-level BPE, {} pattern: own engine", bundled.pattern().name())
+            }
+            Kind::Foreign(foreign) => foreign.engine(),
+        }
+    }
+
+    /// How many special tokens every size includes: those added around a text, when asked for.
+    #[must_use]
+    pub fn specials(&self) -> usize {
+        match &self.0 {
+            Kind::Bundled(_) => 0,
+            Kind::Foreign(foreign) => foreign.specials(),
+        }
+    }
+
+    /// A ruler over `text` in tokens, made on up to `threads` threads.
+    pub fn measure<'t>(
+        &self,
+        text: &'t str,
+        threads: usize,
+        guard: &Guard<'_>,
+    ) -> Result<Box<dyn Ruler + 't>> {
+        Ok(match &self.0 {
+            Kind::Bundled(bundled) => {
+                Box::new(TokenRuler::new(bundled.clone(), text, threads, guard)?)
+            }
+            Kind::Foreign(foreign) => Box::new(EncodedRuler::new(foreign.clone(), text, guard)?),
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "tokenizer_tests.rs"]
+pub(crate) mod tests;
