@@ -2,7 +2,25 @@
 //!
 //! One idea carries every strategy: *cuts* say where a text may be cut, a *ruler* says how long a
 //! stretch is, and the *packer* turns them and a budget into spans.
+//!
+//! * [`cuts`]: where a text may be cut, one file per kind of border
+//! * [`ruler`]: how long a stretch is, one file per unit
+//! * [`tokenizer`]: text to token ends
+//! * [`pack`]: the packer
+//! * [`split`]: the strategies, over one text; [`batch`]: over many, on threads
+//! * [`text`], [`chars`]: a text's borders, blanks and character offsets
+//! * `py`: the Python module, behind the feature `python`
 
+pub mod batch;
+pub mod chars;
+pub mod cuts;
 pub mod error;
 pub mod guard;
+pub mod pack;
 pub mod ruler;
+pub mod split;
+pub mod text;
+pub mod tokenizer;
+
+#[cfg(feature = "python")]
+mod py;

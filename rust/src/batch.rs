@@ -1,0 +1,262 @@
+//! Many texts at once: threads scoped to the call, results in order, columns out.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::chars::CharIndex;
+use crate::cuts::sentences::sentence_ends;
+use crate::error::{Error, Result};
+use crate::guard::Guard;
+use crate::pack::Packed;
+use crate::split::{Measure, Splitter};
+use crate::text::Text;
+
+/// Bytes of text from which a second thread earns its start.
+const WORTH_A_THREAD: usize = 1 << 16;
+
+/// The chunk is larger than the limit: one indivisible unit is.
+pub const OVERSIZE: u32 = 1;
+
+/// One text to cut.
+#[derive(Clone, Copy)]
+pub struct Source<'t> {
+    /// The text.
+    pub text: &'t str,
+    /// Whether it is all ASCII.
+    pub ascii: bool,
+    /// The document it belongs to.
+    pub doc: i32,
+    /// Where it starts in its document, in bytes and characters.
+    pub byte_start: usize,
+    /// See `byte_start`.
+    pub char_start: usize,
+    /// The row of the chunk it is, when it is one.
+    pub parent: Option<i64>,
+}
+
+/// The chunks of some texts, a column each. All offsets are half-open and within the document.
+#[derive(Default)]
+pub struct Columns {
+    /// The document's number.
+    pub doc: Vec<i32>,
+    /// The chunk's number within its document.
+    pub ordinal: Vec<i32>,
+    /// Byte offsets of the first character.
+    pub byte_start: Vec<i64>,
+    /// Byte offsets behind the last character.
+    pub byte_end: Vec<i64>,
+    /// Character offsets; empty while all are equal to the byte offsets.
+    pub char_start: Vec<i64>,
+    /// See `char_start`.
+    pub char_end: Vec<i64>,
+    /// Units in the chunk.
+    pub size: Vec<i64>,
+    /// Bits: [`OVERSIZE`].
+    pub flags: Vec<u32>,
+    /// The row of the parent; empty when the texts are no chunks.
+    pub parent: Vec<i64>,
+}
+
+impl Columns {
+    /// The number of chunks.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.doc.len()
+    }
+
+    /// Whether there is no chunk.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.doc.is_empty()
+    }
+
+    fn fill_chars(&mut self) {
+        if self.char_start.is_empty() {
+            self.char_start.extend_from_slice(&self.byte_start);
+            self.char_end.extend_from_slice(&self.byte_end);
+        }
+    }
+
+    fn push(&mut self, source: &Source<'_>, index: &CharIndex<'_>, chunks: &[Packed], size: usize) {
+        let same = source.ascii && source.byte_start == source.char_start;
+        if !same {
+            self.fill_chars();
+        }
+        let first = match (self.doc.last(), self.ordinal.last()) {
+            (Some(&doc), Some(&ordinal)) if doc == source.doc => ordinal + 1,
+            _ => 0,
+        };
+        let characters = !same || !self.char_start.is_empty();
+        for (ordinal, chunk) in (first..).zip(chunks) {
+            self.doc.push(source.doc);
+            self.ordinal.push(ordinal);
+            self.byte_start.push((source.byte_start + chunk.start) as i64);
+            self.byte_end.push((source.byte_start + chunk.end) as i64);
+            if characters {
+                self.char_start.push((source.char_start + index.rank(chunk.start)) as i64);
+                self.char_end.push((source.char_start + index.rank(chunk.end)) as i64);
+            }
+            self.size.push(chunk.size as i64);
+            self.flags.push(if chunk.size > size { OVERSIZE } else { 0 });
+            self.parent.extend(source.parent);
+        }
+    }
+
+    fn append(&mut self, mut other: Columns) {
+        if self.is_empty() {
+            *self = other;
+            return;
+        }
+        if other.is_empty() {
+            return;
+        }
+        if !self.char_start.is_empty() || !other.char_start.is_empty() {
+            self.fill_chars();
+            other.fill_chars();
+        }
+        if let (Some(&doc), Some(&ordinal)) = (self.doc.last(), self.ordinal.last()) {
+            // One document's parts may lie in two blocks.
+            for (theirs, number) in other.doc.iter().zip(&mut other.ordinal) {
+                if *theirs != doc {
+                    break;
+                }
+                *number += ordinal + 1;
+            }
+        }
+        self.doc.append(&mut other.doc);
+        self.ordinal.append(&mut other.ordinal);
+        self.byte_start.append(&mut other.byte_start);
+        self.byte_end.append(&mut other.byte_end);
+        self.char_start.append(&mut other.char_start);
+        self.char_end.append(&mut other.char_end);
+        self.size.append(&mut other.size);
+        self.flags.append(&mut other.flags);
+        self.parent.append(&mut other.parent);
+    }
+}
+
+/// Cuts all texts on up to `threads` threads (0: one per core). The result does not depend on it.
+pub fn split_all(
+    splitter: &Splitter,
+    sources: &[Source<'_>],
+    threads: usize,
+    poll: &dyn Fn() -> Result<()>,
+) -> Result<Columns> {
+    let bytes: usize = sources.iter().map(|source| source.text.len()).sum();
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if threads == 0 { cores() } else { threads };
+    let all = threads.min(1 + bytes / WORTH_A_THREAD);
+    // Threads beyond the number of texts work within each.
+    let threads = all.min(sources.len());
+    let within = all / threads.max(1);
+    let stop = AtomicBool::new(false);
+    if threads <= 1 {
+        return split_block(splitter, sources, None, within, &Guard::new(&stop, Some(poll)));
+    }
+    let blocks = blocks(sources, bytes / (threads * 8));
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Result<Columns>)>> = Mutex::new(Vec::with_capacity(blocks.len()));
+    let work = |guard: &Guard<'_>| {
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(block) = blocks.get(i) else { break };
+            let result = split_block(splitter, block, None, within, guard);
+            if result.is_err() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            if let Ok(mut done) = done.lock() {
+                done.push((i, result));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> =
+            (1..threads).map(|_| scope.spawn(|| work(&Guard::new(&stop, None)))).collect();
+        // The caller's own thread works too, and keeps listening while the others finish.
+        let guard = Guard::new(&stop, Some(poll));
+        work(&guard);
+        while workers.iter().any(|worker| !worker.is_finished()) {
+            std::thread::sleep(Duration::from_micros(200));
+            // A failed check has raised `stop`: the others end soon and say so.
+            let _ = guard.check();
+        }
+    });
+    let mut done = done.into_inner().map_err(|_| Error::Internal("a worker failed".into()))?;
+    done.sort_unstable_by_key(|(i, _)| *i);
+    let mut columns = Columns::default();
+    let mut interrupted = None;
+    for (_, result) in done {
+        match result {
+            Ok(part) => columns.append(part),
+            Err(error @ Error::Interrupted) => interrupted = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    interrupted.map_or(Ok(columns), Err)
+}
+
+/// Cuts all texts on the caller's thread, with the caller's own function as ruler where needed.
+pub fn split_measured(
+    splitter: &Splitter,
+    sources: &[Source<'_>],
+    measure: Measure<'_>,
+    poll: &dyn Fn() -> Result<()>,
+) -> Result<Columns> {
+    let stop = AtomicBool::new(false);
+    split_block(splitter, sources, Some(measure), 1, &Guard::new(&stop, Some(poll)))
+}
+
+fn split_block(
+    splitter: &Splitter,
+    sources: &[Source<'_>],
+    measure: Option<Measure<'_>>,
+    within: usize,
+    guard: &Guard<'_>,
+) -> Result<Columns> {
+    let mut columns = Columns::default();
+    for source in sources {
+        guard.check()?;
+        let text = Text::new(source.text, source.ascii);
+        let index = CharIndex::new(source.text, source.ascii);
+        let chunks = splitter.split(&text, &index, measure, within, guard)?;
+        columns.push(source, &index, &chunks, splitter.size());
+    }
+    Ok(columns)
+}
+
+/// The sentences of one text without the blanks between them; sizes in characters.
+pub fn sentences(text: &str, ascii: bool, poll: &dyn Fn() -> Result<()>) -> Result<Columns> {
+    let stop = AtomicBool::new(false);
+    let whole = Text::new(text, ascii);
+    let index = CharIndex::new(text, ascii);
+    let mut ends = Vec::new();
+    sentence_ends(text, &Guard::new(&stop, Some(poll)), &mut ends)?;
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let chunks: Vec<Packed> = starts
+        .zip(&ends)
+        .filter_map(|(start, &end)| whole.trim(start, end))
+        .map(|(a, b)| Packed::new(a, b, index.rank(b) - index.rank(a)))
+        .collect();
+    let source = Source { text, ascii, doc: 0, byte_start: 0, char_start: 0, parent: None };
+    let mut columns = Columns::default();
+    columns.push(&source, &index, &chunks, usize::MAX);
+    Ok(columns)
+}
+
+/// Neighbouring texts of about `bytes` together, so that short ones do not cost a hand-over each.
+fn blocks<'s, 't>(sources: &'s [Source<'t>], bytes: usize) -> Vec<&'s [Source<'t>]> {
+    let mut blocks = Vec::new();
+    let (mut start, mut length) = (0, 0);
+    for (i, source) in sources.iter().enumerate() {
+        length += source.text.len();
+        if length >= bytes.max(1) {
+            blocks.push(&sources[start..=i]);
+            (start, length) = (i + 1, 0);
+        }
+    }
+    if start < sources.len() {
+        blocks.push(&sources[start..]);
+    }
+    blocks
+}

@@ -1,0 +1,346 @@
+//! The packer: turns cuts, a ruler and a budget into spans. It exists once.
+//!
+//! A text is opened level by level. The pieces of one level pack together, greedily, while the
+//! chunk they make, trimmed and counted as a text of its own, keeps the limit. A piece that does
+//! not fit alone is opened at the next level and its parts pack among themselves. Below the last
+//! level come windows of grapheme clusters. Overlap is taken from the units of the chunk before,
+//! as many whole ones as the overlap and the room beside the next piece allow.
+//!
+//! Positions come from the ruler's view of the whole text and are only a plan: every end and every
+//! overlap that is used was counted on its own slice. A cluster that alone exceeds the limit is
+//! kept whole and marked.
+
+use crate::cuts::Level;
+use crate::error::Result;
+use crate::guard::Guard;
+use crate::ruler::Ruler;
+use crate::text::Text;
+
+/// How far (bytes) behind the planned end a piece may end and still be tried. Token counts can
+/// shrink as text grows, but only within the word at the end.
+const PAST: usize = 256;
+
+/// The budget of a chunk, in the ruler's unit.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// Most units in a chunk, overlap included.
+    pub size: usize,
+    /// Most units that a chunk repeats from the one before.
+    pub overlap: usize,
+    /// Chunks below this are merged with a neighbour where `size` allows.
+    pub min_size: usize,
+    /// Whether blanks around a chunk are dropped.
+    pub trim: bool,
+}
+
+/// One chunk's place and size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packed {
+    /// Byte offset of its first character.
+    pub start: usize,
+    /// Byte offset behind its last character.
+    pub end: usize,
+    /// Units in its text, counted on its own.
+    pub size: usize,
+    /// The untrimmed span, which merging starts from.
+    open: usize,
+    close: usize,
+}
+
+impl Packed {
+    /// A chunk at `start..end`.
+    #[must_use]
+    pub fn new(start: usize, end: usize, size: usize) -> Self {
+        Self { start, end, size, open: start, close: end }
+    }
+}
+
+/// Packs one text.
+pub struct Packer<'a, 't, R: ?Sized> {
+    text: &'a Text<'t>,
+    ruler: &'a R,
+    limit: Limit,
+    guard: &'a Guard<'a>,
+    chunks: Vec<Packed>,
+    /// Where the units of the last chunk start; unused while they are grapheme clusters.
+    units: Vec<usize>,
+    graphemes: bool,
+}
+
+impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
+    /// A packer with nothing packed yet.
+    pub fn new(text: &'a Text<'t>, ruler: &'a R, limit: Limit, guard: &'a Guard<'a>) -> Self {
+        let (chunks, units) = (Vec::new(), Vec::new());
+        Self { text, ruler, limit, guard, chunks, units, graphemes: false }
+    }
+
+    /// Chunks made of the largest pieces that fit, opened through `levels`.
+    pub fn by_levels(mut self, levels: &[Level]) -> Result<Vec<Packed>> {
+        let end = self.text.len();
+        if end > 0 {
+            // The text as one piece above the first level: the general case without a special one.
+            self.run(0, &[end], levels)?;
+        }
+        self.finish()
+    }
+
+    /// Windows that move by the units themselves, to the next grapheme border.
+    pub fn by_windows(mut self) -> Result<Vec<Packed>> {
+        self.windows(0, self.text.len())?;
+        self.finish()
+    }
+
+    /// The whole text as one chunk, whatever its size.
+    pub fn whole(mut self) -> Result<Vec<Packed>> {
+        let end = self.text.len();
+        if end > 0 {
+            self.emit(0, end)?;
+        }
+        self.finish()
+    }
+
+    /// Packs the pieces that end at `cuts`, the first starting at `start`.
+    fn run(&mut self, start: usize, cuts: &[usize], below: &[Level]) -> Result<()> {
+        let end = cuts[cuts.len() - 1];
+        let (mut at, mut i) = (start, 0);
+        while i < cuts.len() {
+            self.guard.check()?;
+            let mut first = i;
+            if self.limit.trim {
+                // Blank pieces come along, but it is the first visible one that has to fit.
+                let visible = self.text.skip_blanks(at, end);
+                if visible == end {
+                    break;
+                }
+                first += cuts[i..].partition_point(|&cut| cut <= visible);
+            }
+            let open = self.overlap_start(at, cuts[first])?;
+            let n = self.fit(open, &cuts[i..])?;
+            if i + n <= first {
+                if first > i {
+                    // Their indent is too much: without it the piece may fit.
+                    (at, i) = (cuts[first - 1], first);
+                } else {
+                    self.open(at, cuts[i], below)?;
+                    (at, i) = (cuts[i], i + 1);
+                }
+                continue;
+            }
+            let close = cuts[i + n - 1];
+            if self.emit(open, close)? {
+                self.units.retain(|&unit| !self.graphemes && unit > open && unit < at);
+                self.units.push(at);
+                // Blank pieces behind the last visible one are many at times, and repeat nothing.
+                let end = self.chunks.last().map_or(close, |chunk| chunk.end);
+                let inside = cuts[i..i + n - 1].partition_point(|&cut| cut < end);
+                self.units.extend_from_slice(&cuts[i..i + inside]);
+                self.graphemes = false;
+            }
+            (at, i) = (close, i + n);
+        }
+        Ok(())
+    }
+
+    /// Packs the parts of a piece that does not fit, by the first level that cuts it.
+    fn open(&mut self, start: usize, end: usize, levels: &[Level]) -> Result<()> {
+        let mut cuts = Vec::new();
+        for (depth, level) in levels.iter().enumerate() {
+            self.guard.check()?;
+            level.cuts(self.text, start, end, self.guard, &mut cuts)?;
+            if cuts.len() > 1 {
+                return self.run(start, &cuts, &levels[depth + 1..]);
+            }
+        }
+        self.windows(start, end)
+    }
+
+    /// How many of the pieces that end at `cuts` a chunk from `open` holds.
+    fn fit(&self, open: usize, cuts: &[usize]) -> Result<usize> {
+        let end = cuts[cuts.len() - 1];
+        let first = if self.limit.trim { self.text.trim_start(open, end) } else { open };
+        if first == end {
+            return Ok(cuts.len());
+        }
+        let plan = self.ruler.ahead(first, self.limit.size)?;
+        let mut n = cuts.partition_point(|&cut| cut <= plan);
+        let planned = n;
+        while n > 0 && !self.fits(open, cuts[n - 1])? {
+            let tried =
+                if self.limit.trim { self.text.trim_end(open, cuts[n - 1]) } else { cuts[n - 1] };
+            n = cuts[..n].partition_point(|&cut| cut < tried);
+        }
+        if n < planned {
+            return Ok(n);
+        }
+        // Where what is worth trying ends. Blanks do not count: trimmed, or in units that give
+        // them no size, they fit as well. They are passed once, however many pieces they are.
+        let past = self.text.str.floor_char_boundary(plan.saturating_add(PAST)).min(end);
+        let mut reach = None;
+        loop {
+            if self.limit.trim && n > 0 {
+                let visible = self.text.skip_blanks(cuts[n - 1], end);
+                n += cuts[n..].partition_point(|&cut| cut <= visible);
+            }
+            let Some(&next) = cuts.get(n) else { break };
+            let near = next <= past
+                || next <= *reach.get_or_insert_with(|| self.text.skip_blanks(past, end));
+            if !near || !self.fits(open, next)? {
+                break;
+            }
+            n += 1;
+        }
+        Ok(n)
+    }
+
+    /// Units in the chunk that `open..close` makes.
+    fn size(&self, open: usize, close: usize) -> Result<usize> {
+        if !self.limit.trim {
+            return self.ruler.size(open, close);
+        }
+        match self.text.trim(open, close) {
+            Some((start, end)) => self.ruler.size(start, end),
+            None => Ok(0),
+        }
+    }
+
+    fn fits(&self, open: usize, close: usize) -> Result<bool> {
+        Ok(self.size(open, close)? <= self.limit.size)
+    }
+
+    /// Where the chunk whose first new piece is `at..need` starts, overlap included.
+    fn overlap_start(&self, at: usize, need: usize) -> Result<usize> {
+        let Some(last) = self.chunks.last().filter(|_| self.limit.overlap > 0) else {
+            return Ok(at);
+        };
+        // Trimmed, only blanks lie between the last chunk and `at`.
+        let (mut shared_end, mut need_end) = (at, need);
+        if self.limit.trim {
+            shared_end = last.end;
+            need_end = self.text.trim_end(at, need);
+        }
+        let low = (last.start.max(last.open) + 1)
+            .max(self.ruler.behind(shared_end, self.limit.overlap)?)
+            .max(self.ruler.behind(need_end, self.limit.size)?);
+        if low >= at {
+            return Ok(at);
+        }
+        if self.graphemes {
+            return self.first_grapheme(low, at, shared_end, need);
+        }
+        let units = &self.units[..];
+        let min = units.partition_point(|&unit| unit <= last.start.max(last.open));
+        let mut i = units.partition_point(|&unit| unit < low);
+        let planned = i;
+        while i > min && self.may_start(units[i - 1], shared_end, need)? {
+            i -= 1;
+        }
+        if i == planned {
+            while i < units.len() && !self.may_start(units[i], shared_end, need)? {
+                i += 1;
+            }
+        }
+        match units.get(i) {
+            // Units that have no size, such as blanks counted in words, repeat nothing.
+            Some(&unit) if unit < shared_end && self.size(unit, shared_end)? > 0 => Ok(unit),
+            _ => Ok(at),
+        }
+    }
+
+    fn first_grapheme(
+        &self,
+        low: usize,
+        at: usize,
+        shared_end: usize,
+        need: usize,
+    ) -> Result<usize> {
+        let mut start = self.text.graphemes.ceil(low).min(at);
+        while start < at && !self.may_start(start, shared_end, need)? {
+            start = self.text.graphemes.next(start);
+        }
+        Ok(start)
+    }
+
+    /// Whether a chunk up to `need` may repeat `start..shared_end`.
+    fn may_start(&self, start: usize, shared_end: usize, need: usize) -> Result<bool> {
+        let repeated = if start < shared_end { self.size(start, shared_end)? } else { 0 };
+        Ok(repeated <= self.limit.overlap && self.fits(start, need)?)
+    }
+
+    /// Packs `start..end` by grapheme clusters: each window ends where its units do, or at the last
+    /// border before that keeps the limit.
+    fn windows(&mut self, start: usize, end: usize) -> Result<()> {
+        let text = self.text;
+        let mut at = start;
+        let mut before = None;
+        while at < end {
+            self.guard.check()?;
+            let need = text.graphemes.next(at);
+            let open = match before {
+                None => self.overlap_start(at, need)?,
+                Some(_) if self.limit.overlap == 0 => at,
+                Some(before) => {
+                    let low = self.ruler.behind(at, self.limit.overlap)?.max(before + 1);
+                    self.first_grapheme(low, at, at, need)?
+                }
+            };
+            let mut close = text.graphemes.floor(self.ruler.ahead(open, self.limit.size)?.min(end));
+            while close > at && !self.fits(open, close)? {
+                close = text.graphemes.prev(close);
+            }
+            if close <= at {
+                close = need;
+            }
+            self.emit(open, close)?;
+            (before, at) = (Some(open), close);
+            self.graphemes = true;
+        }
+        Ok(())
+    }
+
+    /// Adds the chunk that `open..close` makes, unless it is blank or inside the one before.
+    fn emit(&mut self, open: usize, close: usize) -> Result<bool> {
+        let (mut start, mut end) = (open, close);
+        if self.limit.trim {
+            match self.text.trim(open, close) {
+                Some(span) => (start, end) = span,
+                None => return Ok(false),
+            }
+        }
+        if let Some(last) = self.chunks.last() {
+            if end <= last.end {
+                return Ok(false);
+            }
+            if start <= last.start {
+                self.chunks.pop();
+            }
+        }
+        let size = self.ruler.size(start, end)?;
+        self.chunks.push(Packed { start, end, size, open, close });
+        Ok(true)
+    }
+
+    /// Merges chunks below `min_size` with the one before or after, where the limit allows.
+    fn finish(mut self) -> Result<Vec<Packed>> {
+        let min = self.limit.min_size;
+        if min == 0 || self.chunks.iter().all(|chunk| chunk.size >= min) {
+            return Ok(self.chunks);
+        }
+        for chunk in std::mem::take(&mut self.chunks) {
+            if let Some(top) = self.chunks.last().copied()
+                && (top.size < min || chunk.size < min)
+                && self.fits(top.open, chunk.close)?
+            {
+                // The merged chunk ends behind both and starts where the first one does.
+                self.chunks.pop();
+                self.emit(top.open, chunk.close)?;
+            } else {
+                self.chunks.push(chunk);
+            }
+        }
+        Ok(self.chunks)
+    }
+}
+
+#[cfg(test)]
+#[path = "pack_tests.rs"]
+mod tests;

@@ -1,0 +1,40 @@
+//! The Python module `cantle._core`. The only folder that names pyo3.
+//!
+//! Docstrings live in Python; `_core.pyi` holds the types and is checked against this module.
+
+mod arrow;
+mod columns;
+mod enter;
+mod errors;
+mod splitter;
+mod texts;
+mod tokenizer;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    if cfg!(debug_assertions) {
+        let warn = py.import("warnings")?.getattr("warn")?;
+        warn.call1(("this is a debug build of cantle: it is many times slower",))?;
+    }
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("OVERSIZE", crate::batch::OVERSIZE)?;
+    module.add("SettingError", py.get_type::<errors::SettingError>())?;
+    module.add("TextError", py.get_type::<errors::TextError>())?;
+    module.add("TokenizerError", py.get_type::<errors::TokenizerError>())?;
+    module.add("InternalError", py.get_type::<errors::InternalError>())?;
+    module.add_class::<splitter::Splitter>()?;
+    module.add_class::<tokenizer::Tokenizer>()?;
+    module.add_class::<arrow::strings::ArrowTexts>()?;
+    module.add_class::<arrow::read::ArrowReader>()?;
+    module.add_class::<arrow::table::ArrowTable>()?;
+    module.add_class::<arrow::write::ArrowChunks>()?;
+    module.add_function(wrap_pyfunction!(tokenizer::vocabularies, module)?)?;
+    module.add_function(wrap_pyfunction!(tokenizer::pattern_name, module)?)?;
+    module.add_function(wrap_pyfunction!(texts::sentences, module)?)?;
+    module.add_function(wrap_pyfunction!(texts::cuts, module)?)?;
+    module.add_function(wrap_pyfunction!(texts::span_offsets, module)?)?;
+    Ok(())
+}
