@@ -1,0 +1,136 @@
+"""Types of the Rust module. Docstrings live in the Python classes around it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "OVERSIZE",
+    "ArrowChunks",
+    "ArrowReader",
+    "ArrowTable",
+    "ArrowTexts",
+    "InternalError",
+    "SettingError",
+    "Splitter",
+    "TextError",
+    "Tokenizer",
+    "TokenizerError",
+    "__version__",
+    "cuts",
+    "pattern_name",
+    "sentences",
+    "span_offsets",
+    "vocabularies",
+]
+
+__version__: str
+OVERSIZE: int
+
+class SettingError(ValueError): ...
+class TextError(ValueError): ...
+class TokenizerError(ValueError): ...
+class InternalError(RuntimeError): ...
+
+@final
+class Splitter:
+    def __new__(
+        cls,
+        strategy: str,
+        size: object,
+        overlap: object,
+        unit: object,
+        trim: bool,
+        min_size: object,
+        separators: Sequence[tuple[str, bool, str | None]] | None,
+    ) -> Splitter: ...
+    def split(
+        self, texts: Sequence[str | bytes] | ArrowTexts, threads: object
+    ) -> dict[str, NDArray[Any]]: ...
+    def split_within(
+        self,
+        texts: Sequence[str | bytes] | ArrowTexts,
+        doc: Sequence[int] | NDArray[Any],
+        start: Sequence[int] | NDArray[Any],
+        end: Sequence[int] | NDArray[Any],
+        char_start: Sequence[int] | NDArray[Any],
+        threads: object,
+    ) -> dict[str, NDArray[Any]]: ...
+
+@final
+class Tokenizer:
+    @staticmethod
+    def from_name(name: str) -> Tokenizer: ...
+    @staticmethod
+    def from_json(json: str, count_special: bool) -> Tokenizer: ...
+    @staticmethod
+    def from_ranks(ranks: bytes, pattern: str) -> Tokenizer: ...
+    def count(self, text: str | bytes) -> int: ...
+    def encode(self, text: str | bytes) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+    def decode(self, ids: Sequence[int] | NDArray[Any]) -> bytes: ...
+    @property
+    def engine(self) -> str: ...
+    @property
+    def vocab_size(self) -> int: ...
+    @property
+    def specials(self) -> int: ...
+
+@final
+class ArrowTexts:
+    def __new__(cls, data: bytes, ends: bytes) -> ArrowTexts: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, i: int, /) -> str: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def slice(self, doc: int, start: int, end: int) -> str: ...
+    def slices(
+        self,
+        doc: Sequence[int] | NDArray[Any],
+        start: Sequence[int] | NDArray[Any],
+        end: Sequence[int] | NDArray[Any],
+    ) -> list[str]: ...
+    def twice(self) -> tuple[int, int] | None: ...
+    def __reduce__(self) -> tuple[type[ArrowTexts], tuple[bytes, bytes]]: ...
+
+@final
+class ArrowTable:
+    def __new__(cls, data: bytes) -> ArrowTable: ...
+    def __len__(self) -> int: ...
+    @property
+    def column_names(self) -> list[str]: ...
+    def row(self, doc: int) -> dict[str, Any]: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def __reduce__(self) -> tuple[type[ArrowTable], tuple[bytes]]: ...
+
+@final
+class ArrowReader:
+    def __new__(
+        cls, source: object, name: str, text: str | None, id: str | None
+    ) -> ArrowReader: ...
+    def read(self, most: int | None) -> tuple[ArrowTexts, ArrowTexts | None, ArrowTable | None]: ...
+
+@final
+class ArrowChunks:
+    def __new__(
+        cls,
+        columns: dict[str, NDArray[Any]],
+        documents: tuple[str | bytes, ...] | ArrowTexts,
+        ids: tuple[str, ...] | ArrowTexts | int,
+        name: str,
+        texts: str | None,
+        metadata: tuple[list[str], list[int]] | None,
+        carried: ArrowTable | None,
+        about: str,
+    ) -> ArrowChunks: ...
+    def schema(self) -> object: ...
+    def stream(self) -> object: ...
+
+def vocabularies() -> list[str]: ...
+def pattern_name(pattern: str) -> str | None: ...
+def sentences(text: str | bytes) -> dict[str, NDArray[Any]]: ...
+def cuts(text: str | bytes, level: str) -> NDArray[np.int64]: ...
+def span_offsets(
+    text: str | bytes, number: int, offsets: Sequence[int] | NDArray[Any], to_bytes: bool
+) -> NDArray[np.int64]: ...

@@ -1,0 +1,203 @@
+"""`Documents`: the texts that chunks are cut from, with their ids and metadata.
+
+Texts are Python's own, or lie in Arrow buffers; what differs between the two stands here.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cantle import _core
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Text = str | bytes
+
+
+class ArrowStream(Protocol):
+    """An Arrow array, column or table that comes in parts."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Return a capsule with a stream."""
+
+
+class ArrowArray(Protocol):
+    """An Arrow array or a record batch."""
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+        """Return a pair of capsules with schema and array."""
+
+
+Arrow = ArrowStream | ArrowArray
+"""Anything that hands out Arrow data by the PyCapsule interface."""
+
+
+class Documents:
+    """The texts of one call. Texts are kept by reference; ids and metadata are optional."""
+
+    __slots__ = ("carried", "first", "ids", "metadata_given", "texts")
+
+    texts: tuple[Text, ...] | _core.ArrowTexts
+    """The texts, as they were given."""
+    ids: tuple[str, ...] | _core.ArrowTexts | None
+    """The ids, where they are not derived."""
+    metadata_given: tuple[dict[str, Any], ...] | None
+    """The mappings that were given beside the texts."""
+    carried: _core.ArrowTable | None
+    """The columns of an Arrow table that are neither text nor id, a row per document."""
+
+    def __init__(
+        self,
+        texts: Sequence[Text] | _core.ArrowTexts,
+        ids: Iterable[str] | _core.ArrowTexts | Arrow | None = None,
+        metadata: Iterable[Mapping[str, Any]] | None = None,
+        first: int = 0,
+        carried: _core.ArrowTable | None = None,
+    ) -> None:
+        """Check ids and metadata against the texts.
+
+        Args:
+            texts: The documents' texts.
+            ids: One per text, no two equal. Default: `doc0`, `doc1`, ...
+            metadata: One mapping per text; copied.
+            first: The number of the first text where ids are derived.
+            carried: More columns, one row per text.
+
+        Raises:
+            SettingError: The numbers differ, or an id is there twice.
+            TypeError: An id is no string, or metadata no mapping.
+        """
+        self.texts = texts if isinstance(texts, _core.ArrowTexts) else tuple(texts)
+        self.first = first
+        self.ids = None if ids is None else _checked_ids(ids, len(self.texts))
+        self.metadata_given = (
+            None if metadata is None else _checked_metadata(metadata, len(self.texts))
+        )
+        self.carried = carried
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def id(self, doc: int) -> str:
+        """Return a document's id."""
+        return f"doc{self.first + doc}" if self.ids is None else self.ids[doc]
+
+    def metadata(self, doc: int) -> dict[str, Any]:
+        """Return a copy of a document's metadata, the carried columns of its row included."""
+        row = {} if self.carried is None else self.carried.row(doc)
+        if self.metadata_given is not None:
+            row.update(copy.deepcopy(self.metadata_given[doc]))
+        return row
+
+    def slice(
+        self, doc: int, byte_start: int, byte_end: int, char_start: int, char_end: int
+    ) -> str:
+        """Return a part of a text, whose place is given in bytes and in characters."""
+        if isinstance(self.texts, _core.ArrowTexts):
+            return self.texts.slice(doc, byte_start, byte_end)
+        text = self.texts[doc]
+        # Slicing a str is several times faster than slicing and decoding bytes.
+        if isinstance(text, bytes):
+            return text[byte_start:byte_end].decode()
+        return text[char_start:char_end]
+
+    def slices(self, doc: NDArray[Any], *spans: NDArray[Any]) -> list[str]:
+        """Return many parts; one array for each argument of `slice`."""
+        if isinstance(self.texts, _core.ArrowTexts):
+            return self.texts.slices(doc, *spans[:2])
+        rows = zip(*(column.tolist() for column in (doc, *spans)), strict=True)
+        return [self.slice(*row) for row in rows]
+
+    def __reduce__(self) -> tuple[type[Documents], tuple[Any, ...]]:
+        return Documents, (self.texts, self.ids, self.metadata_given, self.first, self.carried)
+
+
+Part = tuple[tuple[Text, ...] | _core.ArrowTexts, _core.ArrowTexts | None, _core.ArrowTable | None]
+"""Texts, ids and carried columns of some rows."""
+
+
+def is_arrow(value: object) -> bool:
+    """Return whether `value` hands out Arrow data."""
+    return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
+
+
+def arrow_strings(values: object, name: str) -> _core.ArrowTexts:
+    """Return an Arrow array of strings as texts; `name` is what messages call it."""
+    return _core.ArrowReader(values, name, None, None).read(None)[0]
+
+
+def arrow_parts(
+    texts: object, text: str, id: str | None, ids_given: bool, batch: int | None
+) -> Iterator[Part]:
+    """Return the documents of Arrow data, `batch` rows at a time, or once all of them.
+
+    What is asked for wrongly raises now; rows are read as the parts are asked for.
+
+    Raises:
+        SettingError: A column is not there, or ids are given twice.
+        TypeError: A column holds something else than strings.
+        TextError: A text is not UTF-8; says in which row and where.
+    """
+    if id is not None and ids_given:
+        raise _core.SettingError(f"id ({id!r}) names a column, and ids are given as well")
+    reader = _core.ArrowReader(texts, "texts", text, id)
+    return iter((reader.read(None),)) if batch is None else _batches(reader, batch)
+
+
+def _batches(reader: _core.ArrowReader, batch: int) -> Iterator[Part]:
+    while len((part := reader.read(batch))[0]):
+        yield part
+
+
+def one_document(
+    text: Text, id: str | None = None, metadata: Mapping[str, Any] | None = None
+) -> Documents:
+    """Return the documents of a call for one text."""
+    if id is not None and not isinstance(id, str):
+        raise TypeError(f"id ({id!r}) must be str, not {type(id).__qualname__}")
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise TypeError(f"metadata must be a mapping, not {type(metadata).__qualname__}")
+    ids = None if id is None else (id,)
+    return Documents((text,), ids, None if metadata is None else (metadata,))
+
+
+def _checked_ids(
+    ids: Iterable[str] | _core.ArrowTexts | Arrow, count: int
+) -> tuple[str, ...] | _core.ArrowTexts:
+    if isinstance(ids, str):
+        raise TypeError("ids must be a sequence of strings, not one string")
+    if is_arrow(ids):
+        ids = arrow_strings(ids, "ids")
+    checked = ids if isinstance(ids, _core.ArrowTexts) else tuple(ids)  # type: ignore[arg-type]
+    if len(checked) != count:
+        raise _core.SettingError(f"ids has {len(checked)} entries for {count} texts")
+    if isinstance(checked, _core.ArrowTexts):
+        if twice := checked.twice():
+            i, other = twice
+            raise _core.SettingError(f"ids[{i}] ({checked[i]!r}) is also ids[{other}]")
+        return checked
+    seen: dict[str, int] = {}
+    for i, name in enumerate(checked):
+        if not isinstance(name, str):
+            raise TypeError(f"ids[{i}] ({name!r}) must be str, not {type(name).__qualname__}")
+        if (other := seen.setdefault(name, i)) != i:
+            raise _core.SettingError(f"ids[{i}] ({name!r}) is also ids[{other}]")
+    return checked
+
+
+def _checked_metadata(
+    metadata: Iterable[Mapping[str, Any]], count: int
+) -> tuple[dict[str, Any], ...]:
+    if isinstance(metadata, Mapping):
+        raise TypeError("metadata must be a sequence of mappings, one per text, not one mapping")
+    checked = tuple(metadata)
+    if len(checked) != count:
+        raise _core.SettingError(f"metadata has {len(checked)} entries for {count} texts")
+    for i, entry in enumerate(checked):
+        if not isinstance(entry, Mapping):
+            kind = type(entry).__qualname__
+            raise TypeError(f"metadata[{i}] must be a mapping, not {kind}")
+    return tuple(copy.deepcopy(dict(entry)) for entry in checked)

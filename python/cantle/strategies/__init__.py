@@ -1,0 +1,22 @@
+"""The strategies, and how one is written in a string."""
+
+from __future__ import annotations
+
+from cantle.strategies.recursive import Recursive, Separator
+from cantle.strategies.sentence import Sentence, sentences
+from cantle.strategies.splitting import Splitting
+from cantle.strategies.text import strategies_from_text, strategy_from_text
+from cantle.strategies.whole import Whole
+from cantle.strategies.window import Window
+
+__all__ = [
+    "Recursive",
+    "Sentence",
+    "Separator",
+    "Splitting",
+    "Whole",
+    "Window",
+    "sentences",
+    "strategies_from_text",
+    "strategy_from_text",
+]

@@ -1,0 +1,288 @@
+"""What every strategy does alike: checks its settings once, cuts one text or many."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from itertools import islice
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from cantle import _core, units
+from cantle.chunks import Chunks
+from cantle.documents import (
+    Arrow,
+    Documents,
+    Part,
+    Text,
+    arrow_parts,
+    arrow_strings,
+    is_arrow,
+    one_document,
+)
+
+_NOTHING = object()
+Self = TypeVar("Self", bound="Splitting")
+
+
+class Splitting:
+    """The verbs of a strategy. A strategy is a frozen dataclass whose fields are its settings."""
+
+    size: int
+    overlap: int
+    unit: units.Unit
+    trim: bool
+    name: str | None
+
+    strategy: ClassVar[str]
+    """The name that a strategy is called by in text: its class in lower case."""
+    fingerprint: str
+    """A short hash of the settings, the name left out: 16 hexadecimal digits."""
+    _splitter: _core.Splitter
+    _unit_name: str
+
+    def _build(
+        self,
+        *,
+        min_size: object = 0,
+        separators: Sequence[tuple[str, bool, str | None]] | None = None,
+    ) -> None:
+        """Check the settings and build the core's splitter; called by `__post_init__`."""
+        if not isinstance(self.trim, bool):
+            raise TypeError(f"trim ({self.trim!r}) must be True or False")
+        if self.name is not None and (not isinstance(self.name, str) or not self.name):
+            raise TypeError(f"name ({self.name!r}) must be a string that is not empty")
+        unit = units.resolve(self.unit)
+        splitter = _core.Splitter(
+            self.strategy,
+            self.size,
+            self.overlap,
+            units.for_core(unit),
+            self.trim,
+            min_size,
+            separators,
+        )
+        unit_name = units.describe(unit)
+        # Derived once: a short text is cut in less time than these take.
+        derived: dict[str, object] = {"_splitter": splitter, "_unit_name": unit_name}
+        for number in ("size", "overlap", "min_size"):
+            if hasattr(self, number):
+                derived[number] = int(getattr(self, number))
+        if self.unit != unit_name:
+            # A path or a foreign object becomes the tokenizer it holds: equal, pickled by content.
+            derived["unit"] = unit
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "fingerprint", self._hash_settings())
+
+    def _hash_settings(self) -> str:
+        settings = [self.strategy]
+        for field in fields(self):  # type: ignore[arg-type]
+            if field.name == "unit":
+                settings.append(f"unit={units.identity(units.resolve(self.unit))}")
+            elif field.name != "name":
+                settings.append(f"{field.name}={getattr(self, field.name)!r}")
+        return hashlib.blake2b("\n".join(settings).encode(), digest_size=8).hexdigest()
+
+    def split(
+        self,
+        text: Text,
+        *,
+        id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        threads: int = 0,
+    ) -> Chunks:
+        """Return the chunks of one text.
+
+        Args:
+            text: `str`, or UTF-8 `bytes`.
+            id: The document's id, the first part of its chunks' ids. Default: `doc0`.
+            metadata: The document's metadata, copied to its chunks.
+            threads: How many threads of this call work on a text of a megabyte or more; 0 is one
+                per core. The result does not depend on it.
+
+        Raises:
+            TextError: The text is not UTF-8, or holds a lone surrogate; says where.
+        """
+        documents = one_document(text, id, metadata)
+        try:
+            columns = self._splitter.split(documents.texts, threads)
+        except _core.TextError as error:
+            raise _core.TextError(str(error).replace("texts[0]", "text", 1)) from None
+        except TypeError as error:
+            raise TypeError(str(error).replace("texts[0]", "text", 1)) from None
+        return self._chunks(columns, documents)
+
+    def split_all(
+        self,
+        texts: Iterable[Text] | Arrow,
+        *,
+        ids: Iterable[str] | Arrow | None = None,
+        metadata: Iterable[Mapping[str, Any]] | None = None,
+        text: str = "text",
+        id: str | None = None,
+        threads: int = 0,
+    ) -> Chunks:
+        """Return the chunks of many texts, in order.
+
+        Args:
+            texts: `str` or UTF-8 `bytes`, one per document; or anything that hands out Arrow
+                strings by the PyCapsule interface: an array, a column, a stream, a table. Arrow
+                texts are read where they lie; a null counts as an empty text.
+            ids: One id per text, no two equal. Default: `doc0`, `doc1`, ...
+            metadata: One mapping per text, copied to its chunks.
+            text: The column of the texts, where `texts` is an Arrow table. The columns that are
+                neither text nor id are carried as metadata.
+            id: The column of the ids, strings or whole numbers.
+            threads: How many threads of this call cut; 0 is one per core. The result does not
+                depend on it. A callable as unit keeps one.
+
+        Raises:
+            TextError: A text is not UTF-8, or holds a lone surrogate; says which and where.
+            SettingError: A column is not there; an id is there twice.
+            TypeError: A column holds something else than strings.
+        """
+        if is_arrow(texts):
+            ((found, names, carried),) = arrow_parts(texts, text, id, ids is not None, None)
+            documents = Documents(found, ids if names is None else names, metadata, 0, carried)
+        else:
+            _refuse_column(id)
+            documents = Documents(_sequence(texts), ids, metadata)  # type: ignore[arg-type]
+        return self._chunks(self._splitter.split(documents.texts, threads), documents)
+
+    def stream(
+        self,
+        texts: Iterable[Text] | Arrow,
+        *,
+        batch: int = 1_000,
+        ids: Iterable[str] | Arrow | None = None,
+        metadata: Iterable[Mapping[str, Any]] | None = None,
+        text: str = "text",
+        id: str | None = None,
+        threads: int = 0,
+    ) -> Iterator[Chunks]:
+        """Yield the chunks of every `batch` texts; only one batch is held at a time.
+
+        Args:
+            texts: Any iterable of `str` or UTF-8 `bytes`, or Arrow data as for `split_all`; read
+                as the chunks are asked for.
+            batch: Texts per step, at least 1.
+            ids: One id per text; unique within a batch.
+            metadata: One mapping per text.
+            text: As for `split_all`.
+            id: As for `split_all`; unique within a batch.
+            threads: As for `split_all`.
+        """
+        if isinstance(batch, bool) or not hasattr(batch, "__index__"):
+            raise TypeError(f"batch ({batch!r}) must be a whole number")
+        batch = int(batch)
+        if batch < 1:
+            raise _core.SettingError(f"batch ({batch}) must be at least 1")
+        if is_arrow(texts):
+            parts = arrow_parts(texts, text, id, ids is not None, batch)
+        else:
+            _refuse_column(id)
+            parts = _parts(iter(_iterable(texts)), batch)  # type: ignore[arg-type]
+        names = arrow_strings(ids, "ids") if is_arrow(ids) else ids
+        return self._stream(parts, names, metadata, threads)  # type: ignore[arg-type]
+
+    def _stream(
+        self,
+        parts: Iterator[Part],
+        ids: Iterable[str] | None,
+        metadata: Iterable[Mapping[str, Any]] | None,
+        threads: int,
+    ) -> Iterator[Chunks]:
+        names = None if ids is None else iter(ids)
+        entries = None if metadata is None else iter(metadata)
+        first = 0
+        for part, own, carried in parts:
+            documents = Documents(
+                part,
+                own if names is None else islice(names, len(part)),
+                None if entries is None else islice(entries, len(part)),
+                first,
+                carried,
+            )
+            yield self._chunks(self._splitter.split(documents.texts, threads), documents)
+            first += len(part)
+        for argument, rest in (("ids", names), ("metadata", entries)):
+            if rest is not None and next(rest, _NOTHING) is not _NOTHING:
+                raise _core.SettingError(f"{argument} has more entries than the {first} texts")
+
+    def split_within(self, parents: Chunks, *, threads: int = 0) -> Chunks:
+        """Return chunks of chunks: each lies inside its parent and knows its row.
+
+        Offsets count from the document's start. The name in the ids is the strategy's with its
+        size, as in `recursive128`; ordinals run through the document.
+
+        Args:
+            parents: Chunks in the order of their documents, as every strategy makes them.
+            threads: As for `split_all`.
+
+        Raises:
+            SettingError: The parents are not in the order of their documents.
+        """
+        if not isinstance(parents, Chunks):
+            kind = type(parents).__qualname__
+            raise TypeError(f"parents must be Chunks, not {kind}")
+        if np.any(np.diff(parents.doc) < 0):
+            raise _core.SettingError("parents must be in the order of their documents")
+        columns = self._splitter.split_within(
+            parents.documents.texts,
+            parents.doc,
+            parents.byte_start,
+            parents.byte_end,
+            parents.char_start,
+            threads,
+        )
+        name = self.name or f"{self.strategy}{self.size}"
+        return self._chunks(columns, parents.documents, name=name, parents=parents)
+
+    def _chunks(
+        self,
+        columns: dict[str, Any],
+        documents: Documents,
+        *,
+        name: str | None = None,
+        parents: Chunks | None = None,
+    ) -> Chunks:
+        return Chunks(
+            columns,
+            documents,
+            name=name or self.name or self.strategy,
+            unit=self._unit_name,
+            fingerprint=self.fingerprint,
+            parents=parents,
+        )
+
+    def __reduce__(self: Self) -> tuple[Any, ...]:
+        settings = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return _rebuild, (type(self), settings)
+
+
+def _rebuild(strategy: type[Splitting], settings: dict[str, Any]) -> Splitting:
+    return strategy(**settings)
+
+
+def _iterable(texts: Iterable[Text]) -> Iterable[Text]:
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        kind = type(texts).__qualname__
+        raise TypeError(f"texts must be a sequence of texts, not {kind}; use split for one text")
+    return texts
+
+
+def _parts(texts: Iterator[Text], batch: int) -> Iterator[Part]:
+    while part := tuple(islice(texts, batch)):
+        yield part, None, None
+
+
+def _refuse_column(id: str | None) -> None:
+    if id is not None:
+        raise _core.SettingError(f"id ({id!r}) names a column, and texts is no table")
+
+
+def _sequence(texts: Iterable[Text]) -> Sequence[Text]:
+    return texts if isinstance(texts, list | tuple) else tuple(_iterable(texts))

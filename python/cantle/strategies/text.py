@@ -1,0 +1,112 @@
+"""A strategy as text: `name[:size[:overlap[:unit]]][,key=value...]`."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from cantle import _core
+from cantle.strategies.recursive import Recursive
+from cantle.strategies.sentence import Sentence
+from cantle.strategies.splitting import Splitting
+from cantle.strategies.whole import Whole
+from cantle.strategies.window import Window
+
+REGISTRY: dict[str, type[Splitting]] = {
+    strategy.strategy: strategy for strategy in (Whole, Window, Recursive, Sentence)
+}
+"""Every strategy by its name. The laws run over all of them."""
+
+_POSITIONAL = ("size", "overlap", "unit")
+
+
+def strategy_from_text(text: str, **defaults: Any) -> Splitting:
+    """Return the strategy that a text such as `window:60:12:words,trim=false` describes.
+
+    A part that holds `:` or `,`, such as a path, is put in quotes.
+
+    Args:
+        text: The strategy.
+        defaults: Settings for what the text leaves out; those that the strategy does not have
+            are ignored.
+
+    Raises:
+        SettingError: The text describes no strategy; says which part.
+    """
+    items = _split(text, ",")
+    parts = _split(items[0], ":")
+    name = parts[0].strip().lower()
+    if name not in REGISTRY:
+        known = ", ".join(REGISTRY)
+        raise _core.SettingError(f"strategy ({name!r}) must be one of {known}")
+    if len(parts) > 1 + len(_POSITIONAL):
+        raise _core.SettingError(f"strategy ({text!r}) has too many parts: {_FORM}")
+    strategy = REGISTRY[name]
+    kinds = {field.name: str(field.type) for field in fields(strategy)}  # type: ignore[arg-type]
+    settings = {key: value for key, value in defaults.items() if key in kinds}
+    given = set()
+    for key, value in zip(_POSITIONAL, parts[1:], strict=False):
+        if value:
+            settings[key] = _value(key, value)
+            given.add(key)
+    for item in items[1:]:
+        key, equals, value = item.partition("=")
+        key = key.strip()
+        if not equals or key not in kinds or key == "separators":
+            raise _core.SettingError(f"strategy ({text!r}): {item!r} sets nothing of {name}")
+        if key in given:
+            raise _core.SettingError(f"strategy ({text!r}) sets {key} twice")
+        given.add(key)
+        settings[key] = _value(key, value.strip())
+    return strategy(**settings)
+
+
+def strategies_from_text(text: str, **defaults: Any) -> list[Splitting]:
+    """Return the strategies of a list separated by commas.
+
+    An item that holds `=` belongs to the strategy before it.
+    """
+    specs: list[str] = []
+    for item in _split(text, ","):
+        if "=" in item and specs:
+            specs[-1] += f",{item}"
+        else:
+            specs.append(item)
+    return [strategy_from_text(spec, **defaults) for spec in specs]
+
+
+_FORM = "name[:size[:overlap[:unit]]][,key=value...]"
+
+
+def _split(text: str, by: str) -> list[str]:
+    """Split at `by` outside quotes."""
+    parts, quote = [""], ""
+    for c in text:
+        if quote:
+            quote = "" if c == quote else quote
+            parts[-1] += c
+        elif c in "\"'":
+            quote = c
+            parts[-1] += c
+        elif c == by:
+            parts.append("")
+        else:
+            parts[-1] += c
+    if quote:
+        raise _core.SettingError(f"strategy ({text!r}): a quote is not closed")
+    return parts
+
+
+def _value(key: str, text: str) -> Any:
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        text = text[1:-1]
+    if key in ("unit", "name"):
+        return text
+    if key == "trim":
+        if text.lower() not in ("true", "false"):
+            raise _core.SettingError(f"trim ({text!r}) must be true or false")
+        return text.lower() == "true"
+    try:
+        return int(text.replace("_", ""))
+    except ValueError:
+        raise _core.SettingError(f"{key} ({text!r}) must be a whole number") from None
