@@ -1,0 +1,5 @@
+"""`python -m cantle`: the command line."""
+
+from cantle.cli import main
+
+main()

@@ -1,0 +1,73 @@
+"""The application: its commands, its version, and how errors of usage are told."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import cantle
+from cantle.cli.chunk import chunk
+
+app = typer.Typer(
+    rich_markup_mode=None,  # Brackets in the help are brackets.
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command("chunk")(chunk)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"cantle {cantle.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Cut documents into chunks that are exact slices of their source.
+
+    `cantle chunk --help` shows what the command takes, with examples.
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Return the exit status of one call: 0 done, 1 in part or not, 2 wrong call, 130 Ctrl-C."""
+    # A caller may close a stream; Python then has none, and what goes there goes nowhere.
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            setattr(sys, name, open(nowhere, "w", closefd=False))  # noqa: SIM115 - for good
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        status = app(list(arguments), prog_name="cantle", standalone_mode=False)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return 141
+    except Exception as error:
+        # typer brings its own click or takes the installed one: known by what it can do.
+        tell = getattr(error, "format_message", None)
+        if tell is None:
+            raise
+        message = str(tell())
+        if message.startswith("Usage:"):
+            print(message, file=sys.stderr)
+        else:
+            print(
+                f"cantle: {' '.join(message.split())} Try 'cantle chunk --help'.", file=sys.stderr
+            )
+        return int(getattr(error, "exit_code", 2))
+    return status if isinstance(status, int) else 0

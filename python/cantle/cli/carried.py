@@ -1,0 +1,94 @@
+"""The columns that follow a chunk's own, where chunks are written as a table.
+
+A table's columns must be known before its first row, so the inputs are asked for theirs before the
+run: Parquet, Arrow and CSV say them at once. JSON has no such list: unless `--carry` names them,
+its keys go into one column, as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from cantle.cli import csv_reading
+from cantle.cli.formats import TABLES, TYPED, Unreadable, opened, told
+from cantle.cli.inputs import Source
+from cantle.cli.rows import Columns, Skip
+
+OWN = (
+    "id",
+    "source",
+    "ordinal",
+    "byte_start",
+    "byte_end",
+    "char_start",
+    "char_end",
+    "size",
+    "flags",
+    "text",
+)
+"""A chunk's own columns, in order."""
+REST = "metadata"
+
+
+@dataclass
+class Carried:
+    """Which columns follow."""
+
+    types: dict[str, Any] = field(default_factory=dict)
+    """The name in the input to a type of pyarrow's, or None for text."""
+    rest: bool = False
+    """Whether a last column holds, as JSON, the metadata that has no column of its own."""
+
+    def names(self) -> list[str]:
+        """Return the columns' names: those of a chunk's own columns get `source_` before them."""
+        names: list[str] = []
+        for name in self.types:
+            while name in (*OWN, *names) or (self.rest and name == REST):
+                name = f"source_{name}"
+            names.append(name)
+        return names + [REST] * self.rest
+
+
+def carried(sources: Iterable[Source], columns: Columns) -> Carried:
+    """Return what the inputs carry. One that cannot be read carries nothing, and is told later."""
+    found = Carried(dict.fromkeys(columns.carry or ()))
+    known: set[str] = set()
+    for source in sources:
+        if source.format == "jsonl":
+            found.rest |= columns.carry is None
+            known |= set(columns.carry or ())  # As text.
+        if source.format not in TABLES:
+            continue
+        try:
+            with told():
+                types = _types(source, columns)
+        except (Skip, Unreadable):
+            continue
+        for name, type in types.items():
+            found.types[name] = _common(found.types[name], type) if name in known else type
+            known.add(name)
+    return found
+
+
+def _types(source: Source, columns: Columns) -> dict[str, Any]:
+    if source.format in TYPED:
+        from cantle.cli import arrow_reading
+
+        return arrow_reading.types(source, columns)
+    with opened(source.path, source.compression) as stream:
+        return dict.fromkeys(csv_reading.header(stream, source, columns))
+
+
+def _common(one: Any, other: Any) -> Any:
+    """Return a type that holds the values of both; text, if there is no other."""
+    if one is None or other is None or one == other:
+        return one if one == other else None
+    import pyarrow as pa
+
+    schemas = [pa.schema([("x", one)]), pa.schema([("x", other)])]
+    try:
+        return pa.unify_schemas(schemas, promote_options="permissive").field("x").type
+    except pa.ArrowException:
+        return None

@@ -1,0 +1,348 @@
+"""`cantle chunk`: documents in, chunks out."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import ExitStack, suppress
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from cantle import strategy_from_text, units
+from cantle.cli.carried import Carried, carried
+from cantle.cli.cutting import cut
+from cantle.cli.formats import ENDINGS, TYPED, Missing, Unreadable
+from cantle.cli.inputs import STDIN, Found, Source, find, same_file
+from cantle.cli.output import JsonLines, Sink
+from cantle.cli.parts import NotOurs, Parts
+from cantle.cli.reading import read
+from cantle.cli.report import Report, Stopped
+from cantle.cli.rows import Columns
+from cantle.cli.settings import settings_of, versions
+from cantle.cli.spool import spooled
+from cantle.cli.table import Table
+from cantle.cli.target import Target, target_problem
+from cantle.cli.writing import File, written_as
+from cantle.strategies import Splitting
+
+_FORMATS = tuple(format for format in ENDINGS if format != "document")
+
+
+def chunk(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="Files, folders, globs, or - for standard input."),
+    ],
+    strategy: Annotated[
+        str,
+        typer.Option(
+            "--strategy",
+            "-s",
+            metavar="TEXT",
+            help="whole, window, recursive or sentence, alone or with settings: "
+            "name[:size[:overlap[:unit]]][,key=value...], as in window:60:12:words. The options "
+            "below fill in what it leaves out; a setting given in both ways must be the same.",
+        ),
+    ] = "recursive",
+    size: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Most units in a chunk, overlap included (512)."),
+    ] = None,
+    overlap: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Most units a chunk repeats from the one before (0)."),
+    ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="UNIT",
+            help="What sizes count: bytes, chars, words, a vocabulary such as o200k_base or gpt2, "
+            "a model such as text-embedding-3-small, or the path of a tokenizer.json "
+            "(cl100k_base).",
+        ),
+    ] = None,
+    min_size: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Merge a smaller chunk with a neighbour where size allows."),
+    ] = None,
+    no_trim: Annotated[
+        bool, typer.Option("--no-trim", help="Keep the blanks around chunks: they tile the text.")
+    ] = False,
+    name: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The name in the chunks' ids (the strategy's)."),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write .jsonl, .csv, .tsv (also with .gz or .zst), .parquet or .arrow; - is JSON "
+            "Lines on standard output. The file is replaced when all is done, or stays as it was. "
+            "FOLDER/ is filled with Parquet files; a run that was stopped goes on from there.",
+        ),
+    ] = None,
+    table: Annotated[
+        bool,
+        typer.Option("--table", help="Print the table also with -o FILE, or to no terminal."),
+    ] = False,
+    column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The column of tables that holds the text (text)."),
+    ] = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The column of tables that holds the id."),
+    ] = None,
+    carry: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="The columns that go with the chunks, as in author,year (all with one value a "
+            "row, and all keys of JSON Lines).",
+        ),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="What standard input is, and files whose names do not tell: "
+            f"{', '.join(_FORMATS)}.",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int,
+        typer.Option("--jobs", "-j", min=0, max=4096, metavar="N", help="Threads; 0: all cores."),
+    ] = 0,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Read the first N documents only.")
+    ] = None,
+    summary: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write counts, settings and versions as JSON."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first input that cannot be read.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No bar and no summary; problems are named.")
+    ] = False,
+) -> None:
+    """Cut documents into chunks.
+
+    Chunks are shown as a table on a terminal; elsewhere they are JSON Lines.
+
+    \b
+      cantle chunk README.md
+      cantle chunk docs --size 256 --overlap 32
+      cantle chunk 'docs/**/*.md' --strategy sentence --unit words -o chunks.jsonl
+      cantle chunk notes.txt --strategy window:60:12:words
+      cantle chunk faq.jsonl --column answer --id-column key -o - | head -3
+      cantle chunk 'pages/*.parquet' --carry url,date -o chunks.parquet
+      curl -s https://example.org/notes.txt | cantle chunk - --size 200
+
+    Read are .txt .md .rst .html (as text), .jsonl .csv .tsv .parquet .arrow (one document a row;
+    with a header of column names, or named columns), each also with .gz or .zst, and .pdf .docx
+    .pptx .xlsx with the extra cantle[docs]. A file that is named and tells no format by its ending
+    is text, or what --format says. Standard input is text, or JSON Lines when --column, --id-column
+    or --carry is given, or what --format says. Parquet and Arrow need the extra cantle[arrow].
+
+    A document's id is its path below the folder that was given; a row's is file:line. A chunk's is
+    document_name_number.
+
+    Exit status: 0, all done; 1, something was skipped, or --strict stopped, or writing failed;
+    2, the call is wrong and nothing was done; 130, Ctrl-C.
+    """
+    options = {"size": size, "overlap": overlap, "unit": unit, "min_size": min_size, "name": name}
+    given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
+    if no_trim:
+        given["trim"] = False
+    splitter = _strategy(strategy, given)
+    file = None if output == STDIN else output
+    if table and output == STDIN:
+        _wrong("--table and -o - both write to standard output")
+    if file is None and sys.__stdout__ is None:
+        _wrong("cannot write standard output: it is closed", 1)
+    format_out = None if file is None else _written_as(file)
+    typed = format_out in TYPED
+    names = None if carry is None else tuple(name for name in carry.split(",") if name)
+    columns = Columns("text" if column is None else column, id_column, names, typed)
+    found = _find(paths, format, file, lines=not (column is id_column is carry is None))
+    _check_target(file, found)
+    _check_target(summary, found)
+    if file is not None and summary is not None and same_file(file, summary):
+        _wrong(f"cannot write {summary}: it is also the output")
+    report = Report(quiet=quiet, strict=strict)
+    report.others = found.others
+    settings = settings_of(splitter)
+    with ExitStack() as stack:
+        stack.callback(report.close)
+        try:
+            tables = format_out not in (None, "jsonl")
+            sources = spooled(found.sources, stack, tables=tables)
+            follow = carried(sources, columns) if tables else Carried()
+            if not typed:
+                follow.types = dict.fromkeys(follow.types)
+            table = table or (output is None and sys.stdout.isatty())
+            sinks: list[Sink] = [Table()] if table else []
+            target: File | Parts | None = None
+            if file is not None:
+                target = _open_target(file, follow, sources, columns, settings, report)
+                stack.callback(target.discard)
+                sinks.append(target)
+            elif not table:
+                sinks.append(JsonLines(sys.stdout.buffer))
+            for problem in found.problems:
+                report.problem(problem)
+            if not (table and sys.stdout.isatty()):
+                report.show_bar(_total(found))
+            if isinstance(target, Parts):
+                documents = target.rest(read(target.left(), columns))
+            else:
+                documents = read(sources, columns)
+            for chunks, batch in cut(splitter, documents, report, threads=jobs, limit=limit):
+                for sink in sinks:
+                    sink.write(chunks, batch)
+            for sink in sinks:
+                sink.close()
+            sys.stdout.flush()
+            if target is not None and (report.documents or not report.skipped):
+                target.commit()
+        except Stopped as stopped:
+            _end(report, 1, f"{stopped}; stopped (--strict)")
+        except BrokenPipeError:
+            _forget_stdout()
+            raise typer.Exit(141) from None
+        except OSError as error:
+            place = "standard output" if file is None else file
+            _end(report, 1, f"cannot write {place}: {error.strerror or error}")
+        except Unreadable as error:
+            _end(report, 1, f"cannot read standard input: {error}")
+        except MemoryError:
+            _end(report, 1, "there is not enough memory")
+        except KeyboardInterrupt:
+            more = f"; the same call goes on from the parts in {file}"
+            parts = file is not None and _is_folder(file)
+            _end(report, 130, f"interrupted{more if parts else ''}")
+    report.summary(units.describe(units.resolve(splitter.unit)))
+    if summary is not None:
+        _write_summary(summary, report.as_dict() | {"output": output, "settings": settings})
+    raise typer.Exit(1 if report.skipped else 0)
+
+
+def _end(report: Report, status: int, message: str) -> NoReturn:
+    report.close()
+    report.say(f"cantle: {message}")
+    raise typer.Exit(status) from None
+
+
+def _wrong(message: str, status: int = 2) -> NoReturn:
+    print(f"cantle: {' '.join(message.split())}", file=sys.stderr)
+    raise typer.Exit(status)
+
+
+def _strategy(text: str, options: dict[str, Any]) -> Splitting:
+    """Return the strategy; options fill in what the text leaves out, and may not contradict it."""
+    try:
+        if "unit" in options:
+            options["unit"] = units.resolve(options["unit"])
+        splitter = strategy_from_text(text, **options)
+        for key, value in options.items():
+            option = "--no-trim" if key == "trim" else f"--{key.replace('_', '-')}"
+            if not hasattr(splitter, key):
+                _wrong(f"{option} means nothing to {splitter.strategy}")
+            built = getattr(splitter, key)
+            if (units.resolve(built) if key == "unit" else built) != value:
+                _wrong(f"{option} and --strategy {text!r} set {key} to different values")
+    except OSError as error:
+        _wrong(f"unit: cannot read {error.filename or 'it'}: {error.strerror or error}")
+    except (TypeError, ValueError) as error:
+        _wrong(str(error))
+    return splitter
+
+
+def _check_target(file: str | None, found: Found) -> None:
+    if file is None:
+        return
+    if any(s.path != STDIN and same_file(s.path, file) for s in found.sources):
+        _wrong(f"cannot write {file}: it is also an input")
+    if _is_folder(file) and any(source.path == STDIN for source in found.sources):
+        _wrong(f"cannot write {file}: what came on standard input does not come again")
+    if reason := target_problem(file):
+        _wrong(f"cannot write {file}: {reason}")
+
+
+def _open_target(
+    file: str,
+    follow: Carried,
+    sources: list[Source],
+    columns: Columns,
+    settings: dict[str, Any],
+    report: Report,
+) -> File | Parts:
+    try:
+        if _is_folder(file):
+            return Parts(file, follow, sources, columns, settings, report)
+        return File(file, follow, settings)
+    except OSError as error:
+        _wrong(f"cannot write {file}: {error.strerror or error}")
+    except (Missing, NotOurs) as error:
+        _wrong(f"cannot write {file}: {error}")
+
+
+def _is_folder(file: str) -> bool:
+    return file.endswith(("/", os.sep))
+
+
+def _written_as(file: str) -> str:
+    try:
+        if _is_folder(file):
+            return "parquet"
+        return written_as(file)[0]
+    except ValueError as error:
+        _wrong(f"cannot write {file}: {error}")
+
+
+def _find(paths: list[str], format: str | None, file: str | None, *, lines: bool) -> Found:
+    """Return the inputs; standard input is JSON Lines where columns are named."""
+    if format is not None and format not in _FORMATS:
+        _wrong(f"--format ({format!r}) must be one of {', '.join(_FORMATS)}")
+    stdin = format or ("jsonl" if lines else "text")
+    return find(paths, format=format or "text", stdin=stdin, target=file)
+
+
+def _write_summary(file: str, summary: dict[str, Any]) -> None:
+    text = json.dumps(summary | {"versions": versions()}, indent=2) + "\n"
+    try:
+        target = Target(file)
+        try:
+            target.stream.write(text.encode())
+            target.commit()
+        finally:
+            target.discard()
+    except OSError as error:
+        print(f"cantle: cannot write {file}: {error.strerror or error}", file=sys.stderr)
+        raise typer.Exit(1) from None
+
+
+def _total(found: Found) -> int | None:
+    """Return how many bytes are to be read, if that is known: not what unpacking makes of them."""
+    total = 0
+    for source in found.sources:
+        packed = source.compression or source.format in TYPED
+        if packed or not os.path.isfile(source.path):
+            return None
+        with suppress(OSError):
+            total += os.path.getsize(source.path)
+    return total
+
+
+def _forget_stdout() -> None:
+    """Send what is still buffered nowhere, so that the interpreter ends in silence."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
