@@ -1,0 +1,20 @@
+"""Hypothesis profiles for all tests.
+
+The fast profile is the default and takes the same examples in every run. The slow one looks for
+new ones: `CANTLE_SLOW_TESTS=1 pytest`.
+"""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+SLOW = bool(os.environ.get("CANTLE_SLOW_TESTS"))
+
+# A deadline would be a wall-clock assertion: on a busy machine it fails for no reason of ours.
+_common = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
+}
+settings.register_profile("fast", max_examples=40, derandomize=True, database=None, **_common)
+settings.register_profile("slow", max_examples=2_000, **_common)
+settings.load_profile("slow" if SLOW else "fast")

@@ -1,0 +1,104 @@
+"""What the laws run over: every strategy with its settings, every kind of unit with its counter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from hypothesis import strategies as st
+
+import cantle
+import oracle
+import samples
+from cantle import Separator
+
+_min_size = st.sampled_from([0, 0, 0.3, 1])
+_separators = st.sampled_from(
+    [
+        None,
+        None,
+        ["\n## ", "\n\n", "\n", ". ", " "],
+        [Separator(r"\s+", regex=True), ""],
+        [Separator("a", side="start"), "\r"],
+    ]
+)
+
+SETTINGS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "whole": {},
+    "window": {},
+    "recursive": {"min_size": _min_size, "separators": _separators},
+    "sentence": {"min_size": _min_size},
+}
+"""Every strategy of the registry with what it takes beside size, overlap, unit and trim.
+
+`min_size` is drawn as a share of `size`. A strategy that is not listed fails a test.
+"""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A unit with another way to count it: the real tokenizer's own library, or plain Python."""
+
+    unit: Any
+    count: Callable[[str], int]
+    adds_up: bool = True
+    """Whether more text never has fewer units, nor two parts more than the whole."""
+
+
+def _foreign(name: str, special: bool) -> Counted:
+    tokenizer = cantle.Tokenizer.from_object(samples.foreign(name), count_special=special)
+    count = partial(samples.foreign_count, name, special=special)
+    return Counted(tokenizer, lambda text: count(text) if text else 0, adds_up=False)
+
+
+UNITS: dict[str, Callable[[], Counted]] = {
+    "bytes": lambda: Counted("bytes", lambda text: len(text.encode())),
+    "chars": lambda: Counted("chars", len),
+    "words": lambda: Counted("words", lambda text: oracle.size(text, "words")),
+    "cl100k_base": lambda: Counted(
+        "cl100k_base", partial(samples.tiktoken_count, "cl100k_base"), adds_up=False
+    ),
+    "o200k_base": lambda: Counted(
+        "o200k_base", partial(samples.tiktoken_count, "o200k_base"), adds_up=False
+    ),
+    "wordpiece": lambda: _foreign("wordpiece_mini", special=False),
+    "wordpiece with specials": lambda: _foreign("wordpiece_mini", special=True),
+    "bytes after NFKC": lambda: _foreign("nfkc_bytes", special=False),
+    "callable": lambda: Counted(samples.weighed, samples.weighed),
+    "callable that does not add up": lambda: Counted(
+        samples.Padded(), lambda text: samples.Padded()(text) if text else 0, adds_up=False
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One strategy with all its settings, and a text."""
+
+    strategy: Any
+    text: str
+    counted: Counted
+
+    @property
+    def trim(self) -> bool:
+        return self.strategy.trim
+
+
+@st.composite
+def cells(draw: st.DrawFn, name: str, unit: str) -> Cell:
+    counted = UNITS[unit]()
+    least = 3 if unit == "wordpiece with specials" else 1
+    size = draw(st.one_of(st.integers(least, least + 9), st.integers(least, 90)))
+    extra = {key: draw(values) for key, values in SETTINGS[name].items()}
+    if "min_size" in extra:
+        extra["min_size"] = int(extra["min_size"] * size)
+    strategy = cantle.strategies.text.REGISTRY[name](
+        size,
+        draw(st.one_of(st.just(0), st.integers(0, size - 1))),
+        counted.unit,
+        draw(st.booleans()),
+        **extra,
+    )
+    return Cell(strategy, draw(samples.texts), counted)

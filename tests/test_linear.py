@@ -1,0 +1,93 @@
+"""Work grows linearly on every input that made another splitter slow: counted, not timed.
+
+A callable unit keeps account of its calls and of the characters it was shown, for a text and for
+one twice as long. The account is what a ruler is asked; that the rulers themselves are linear is
+tested beside them, in Rust.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import cantle
+from cases import builders
+
+HOSTILE: dict[str, Callable[[int], str]] = {
+    "one character": lambda n: "q" * n,
+    "no spaces": lambda n: ("thequickbrownfoxjumps" * n)[:n],
+    "no spaces, CJK": lambda n: ("\u5c71\u6c34\u4e91\u6708\u98ce" * n)[:n],
+    "base64": lambda n: builders.blob(n),
+    "newlines": lambda n: "\n" * n,
+    "blanks": lambda n: " " * n,
+    "blanks and a word": lambda n: " " * n + "x",
+    "CRLF": lambda n: "\r\n" * (n // 2),
+    "combining marks": lambda n: "a" + "\u0301" * n,
+    "clusters": lambda n: "e\u0301\u0323" * (n // 3),
+    "regional indicators": lambda n: "\U0001f1e9\U0001f1ea" * (n // 2),
+    "ZWJ": lambda n: "\U0001f468\u200d" * (n // 2),
+    "short lines": lambda n: "x\n" * (n // 2),
+    "short sentences": lambda n: ". " * (n // 2),
+    "short paragraphs": lambda n: "x\n\n" * (n // 3),
+    "stops": lambda n: "." * n,
+    "abbreviations": lambda n: "e.g. " * (n // 5),
+    "open brackets": lambda n: "(\u201c" * (n // 2),
+    "prose": lambda n: builders.prose(n // 6),
+    "one line": lambda n: builders.json_line(n // 4),
+    # Dense where ten characters hold as many units as a thousand elsewhere.
+    "sparse and dense": lambda n: ("." * 1_000 + "aeiou" * 200) * (n // 2_000),
+    "sparse then dense": lambda n: "." * (n // 2) + "a" * (n // 2),
+}
+
+STRATEGIES = {
+    "recursive": lambda unit, overlap: cantle.Recursive(100, overlap, unit),
+    "sentence": lambda unit, overlap: cantle.Sentence(100, overlap, unit),
+    "window": lambda unit, overlap: cantle.Window(100, overlap, unit),
+    "recursive, untrimmed, merged": lambda unit, overlap: cantle.Recursive(
+        100, overlap, unit, trim=False, min_size=40
+    ),
+    "separators": lambda unit, overlap: cantle.Recursive(
+        100, overlap, unit, separators=["\n\n", "\n", ". ", " "]
+    ),
+}
+
+
+class Account:
+    """A unit that keeps account: of its calls, the characters it saw, and the longest text."""
+
+    def __init__(self, weight: Callable[[str], int]) -> None:
+        self.weight = weight
+        self.calls = self.characters = self.longest = 0
+
+    def __call__(self, text: str) -> int:
+        self.calls += 1
+        self.characters += len(text)
+        self.longest = max(self.longest, len(text))
+        return self.weight(text)
+
+
+def dense(text: str) -> int:
+    """Count letters a hundredfold: a stop weighs 1, a letter 100."""
+    return sum(100 if c.isalpha() else 1 for c in text)
+
+
+WEIGHTS = {"even": len, "uneven": dense}
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+@pytest.mark.parametrize("overlap", [0, 30])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_twice_the_text_is_twice_the_work(hostile, strategy, overlap, weight):
+    accounts = []
+    for n in (4_000, 8_000):
+        account = Account(WEIGHTS[weight])
+        STRATEGIES[strategy](account, overlap).split(HOSTILE[hostile](n))
+        accounts.append(account)
+    small, large = accounts
+    # Twice, and a little for the ends of the text.
+    assert large.calls <= 2.2 * small.calls + 50
+    assert large.characters <= 2.2 * small.characters + 20_000
+    # One call and a few characters per character of text, not per chunk of it.
+    assert large.characters <= 60 * 8_001 * (3 if overlap else 1)
