@@ -1,0 +1,155 @@
+"""Many short documents in one call: `str` in, Arrow in, and chunks out as Arrow.
+
+    python benches/bench_batch.py            # a table: rows/s and peak memory, fresh processes
+    pytest benches/bench_batch.py            # the answers checked: every road gives the same
+
+The best of some rounds counts, in turns: other work on the machine only makes slower. Every figure
+is taken in a process of its own that makes the input, notes its memory, and calls once: what Python
+keeps with a string, and what an allocator keeps, is not there yet.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import cantle
+
+ROWS = 1_000_000
+LENGTH = 200
+ROUNDS = 5
+SPLITTER = cantle.Recursive(100, 0, "chars")
+
+
+def documents(corpus: str, rows: int, length: int = LENGTH) -> list[str]:
+    """Return texts of `length` bytes of UTF-8: each begins elsewhere in real text."""
+    import texts
+
+    data = "".join(texts.CORPORA[corpus]()).encode()
+    starts = np.random.default_rng(5).integers(0, len(data) - length, rows)
+    return [data[at : at + length].decode(errors="ignore") for at in starts.tolist()]
+
+
+def columns(source: Any) -> cantle.Chunks:
+    return SPLITTER.split_all(source)
+
+
+def table(texts: Any) -> Callable[[Any], Any]:
+    def run(source: Any) -> cantle.Chunks:
+        import pyarrow as pa
+
+        chunks = SPLITTER.split_all(source)
+        assert pa.table(chunks.to_arrow(texts)).num_rows == len(chunks)
+        return chunks
+
+    return run
+
+
+def objects(source: list[str]) -> cantle.Chunks:
+    chunks = SPLITTER.split_all(source)
+    assert len(chunks.texts) == len(chunks)
+    return chunks
+
+
+CALLS: dict[str, tuple[str, Callable[[Any], cantle.Chunks]]] = {
+    "str in, columns out": ("str", columns),
+    "Arrow in, columns out": ("arrow", columns),
+    "str in, list of str out": ("str", objects),
+    "str in, Arrow large strings out": ("str", table("large")),
+    "Arrow in, Arrow large strings out": ("arrow", table("large")),
+    "Arrow in, Arrow views out": ("arrow", table("view")),
+}
+
+
+def once(call: str, corpus: str, rows: int) -> dict[str, Any]:
+    """Make the input and call once."""
+    kind, run = CALLS[call]
+    source: Any = documents(corpus, rows)
+    if kind == "arrow":
+        import pyarrow as pa
+
+        source = pa.array(source)
+    import pyarrow  # noqa: F401
+
+    run(source[:10])
+    before = memory("VmRSS")
+    start, cpu = time.perf_counter(), time.process_time()
+    chunks = run(source)
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+    digest = hashlib.blake2b(digest_size=8)
+    for column in (chunks.doc, chunks.byte_start, chunks.byte_end, chunks.char_end, chunks.size):
+        digest.update(np.ascontiguousarray(column, np.int64).tobytes())
+    return {
+        "seconds": seconds,
+        "cpu": cpu,
+        "mib": memory("VmHWM") - before,
+        "chunks": len(chunks),
+        "hash": digest.hexdigest(),
+    }
+
+
+def memory(line: str) -> float:
+    """MiB held now (`VmRSS`), or at most since this was last asked (`VmHWM`); Linux only."""
+    try:
+        with open("/proc/self/status", encoding="ascii") as file:
+            found = next(int(words.split()[1]) for words in file if words.startswith(line))
+        with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+            file.write("5")
+    except OSError:
+        return 0.0
+    return found / 1024
+
+
+def fresh(call: str, corpus: str, rows: int) -> dict[str, Any]:
+    command = [sys.executable, __file__, call, corpus, str(rows)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def test_answers_do_not_depend_on_the_road() -> None:
+    for corpus in ("prose", "multilingual"):
+        answers = [once(call, corpus, 5_000) for call in CALLS]
+        assert len({(answer["chunks"], answer["hash"]) for answer in answers}) == 1
+        assert answers[0]["chunks"] > 5_000
+
+
+def test_a_fresh_process_answers() -> None:
+    assert fresh("Arrow in, columns out", "prose", 100)["chunks"] > 100
+
+
+def main() -> None:
+    print("| corpus | call | rows/s | CPU s | speed, `str` in = 1 | MiB above the input | chunks |")
+    print("|---|---|---:|---:|---:|---:|---:|")
+    for corpus in ("prose", "multilingual"):
+        found: dict[str, list[dict[str, Any]]] = {call: [] for call in CALLS}
+        for _ in range(ROUNDS):
+            for call, answers in found.items():
+                answers.append(fresh(call, corpus, ROWS))
+        assert len({a["hash"] for answers in found.values() for a in answers}) == 1
+        first = 0.0
+        for call, answers in found.items():
+            seconds = min(answer["seconds"] for answer in answers)
+            cpu = min(answer["cpu"] for answer in answers)
+            mib = statistics.median(answer["mib"] for answer in answers)
+            first = first or cpu
+            print(
+                f"| {corpus} | {call} | {ROWS / seconds:,.0f} | {cpu:.2f} | {first / cpu:.2f} "
+                f"| {mib:.0f} | {answers[0]['chunks']:,} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print(json.dumps(once(sys.argv[1], sys.argv[2], int(sys.argv[3]))))
+    else:
+        main()
