@@ -1,0 +1,100 @@
+# The commands of the house. Everything that is installed goes into .venv; see CONTRIBUTING.md.
+#
+#   make demo [DOCS="..."]   build, cut documents, print the chunks, write chunks.jsonl and .parquet
+#   make test                all tests, Rust and Python
+#   make lint | fmt | bench | setup | clean
+
+PYTHON ?= python3
+DOCS ?= README.md CONTRIBUTING.md docs examples/handbook.md
+SIZE ?= 200
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+RUST := $(shell find rust -type f \( -name '*.rs' -o -name '*.toml' \)) \
+	$(wildcard Cargo.toml Cargo.lock rust-toolchain.toml)
+UNICODE := $(or $(CANTLE_UNICODE_DIR),/usr/share/unicode/auxiliary)/GraphemeBreakTest.txt
+
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-rust test-python lint fmt bench setup clean unicode
+
+help:
+	@sed -n 's/^# \{0,1\}//p' Makefile | sed -n '1,/^$$/d; /^ *make/p'
+
+# What a command needs. A stamp is newer than what it was made from.
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo \
+		"cantle needs Python 3.10 or later. Name one that is: make PYTHON=python3.12 $(MAKECMDGOALS)"; \
+		exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo \
+		"$(PYTHON) cannot make a virtual environment; on Debian: apt-get install python3-venv"; \
+		exit 1; }
+	$(PIP) install --quiet --upgrade 'pip>=25.1'
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.made pyproject.toml $(RUST)
+	@command -v cargo >/dev/null || { echo "cantle needs Rust 1.91 or later: https://rustup.rs"; exit 1; }
+	$(PIP) install --quiet --group build
+	$(BIN)/maturin develop --release --extras cli,arrow --group build
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml
+	$(PIP) install --quiet --group dev
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.dev pyproject.toml
+	$(PIP) install --quiet --group bench
+	@touch $@
+
+setup: $(VENV)/.built $(VENV)/.dev
+
+# Unicode's break tests, which a Rust test reads.
+unicode:
+	@test -e $(UNICODE) || { \
+		command -v apt-get >/dev/null || { echo "There is no $(UNICODE)." \
+			"Name the folder of Unicode's break tests in CANTLE_UNICODE_DIR."; exit 1; }; \
+		sudo=$$(test "$$(id -u)" = 0 || command -v sudo || echo no); \
+		test "$$sudo" != no || { echo "Please install the package unicode-data."; exit 1; }; \
+		$$sudo apt-get update -qq && $$sudo apt-get install -qq -y unicode-data; }
+
+# The commands.
+
+demo: $(VENV)/.built
+	$(BIN)/cantle chunk $(DOCS) --size $(SIZE) --table -o chunks.jsonl
+	@$(BIN)/cantle chunk $(DOCS) --size $(SIZE) --quiet -o chunks.parquet
+	@echo "All of it stands in chunks.jsonl, one JSON object a line, and in chunks.parquet."
+
+test: test-rust test-python
+
+test-rust: unicode
+	cargo test --workspace
+
+test-python: setup
+	$(BIN)/python -m pytest --benchmark-disable
+
+lint: setup
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --workspace --all-targets --features python -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/python -m mypy -p cantle
+	$(BIN)/python -m mypy.stubtest cantle._core
+
+fmt: setup
+	cargo fmt --all
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: setup $(VENV)/.bench
+	$(BIN)/python -m pytest benches --benchmark-enable --benchmark-quiet \
+		--benchmark-timer=time.process_time --benchmark-json=bench.json
+	$(BIN)/python benches/ratios.py bench.json
+
+clean:
+	rm -rf target $(VENV) dist chunks.jsonl chunks.parquet bench.json .mypy_cache .pytest_cache .ruff_cache .hypothesis \
+		.benchmarks python/cantle/_core*.so
