@@ -300,12 +300,12 @@ impl<'t> Walk<'t, '_> {
         if spaced && stop.mark < Mark::Wide && marks::continues(after) {
             return false;
         }
-        let digits = before.is_some_and(char::is_numeric) && after.is_numeric();
+        let digits = || before.is_some_and(char::is_numeric) && after.is_numeric();
         match stop.mark {
             Mark::Wide | Mark::WideDot if !spaced => {
                 let full_width = |c: char| matches!(c, '\u{FF10}'..='\u{FF5A}');
                 let named = before.is_some_and(full_width) && full_width(after);
-                !digits
+                !digits()
                     && !(stop.mark == Mark::WideDot
                         && (named || self.enumerates(stop, self.word_before(stop.start))))
                     && !marks::continues(after)
@@ -379,8 +379,7 @@ impl<'t> Walk<'t, '_> {
         work(NEAR);
         let near = &self.text[self.near_before(at).max(self.start)..at];
         let inner = |c: char| {
-            // Alphanumeric, with the answer for Cyrillic at hand: the table is slow.
-            matches!(c, 'a'..='z' | '\u{400}'..='\u{481}')
+            is_plain_letter(c)
                 || c.is_alphanumeric()
                 || ".-'’_/&+#°%$€£=@".contains(c)
                 || is_vowel_sign(c)
@@ -450,6 +449,20 @@ impl<'t> Walk<'t, '_> {
         let high = (at + NEAR).min(self.text.len());
         (at..=high).rev().find(|&i| self.text.is_char_boundary(i)).unwrap_or(at)
     }
+}
+
+/// Letters of the larger scripts, all of them alphanumeric: the table that knows all is slow.
+fn is_plain_letter(c: char) -> bool {
+    matches!(c,
+        'a'..='z'
+        | '\u{3B1}'..='\u{3C9}'
+        | '\u{400}'..='\u{481}'
+        | '\u{5D0}'..='\u{5EA}'
+        | '\u{620}'..='\u{64A}'
+        | '\u{3041}'..='\u{3096}'
+        | '\u{30A1}'..='\u{30FA}'
+        | '\u{4E00}'..='\u{9FFF}'
+        | '\u{AC00}'..='\u{D7A3}')
 }
 
 /// Signs inside the words of scripts whose vowels are marks.

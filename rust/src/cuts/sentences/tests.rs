@@ -577,3 +577,8 @@ proptest! {
         prop_assert_eq!(ends_of(&format!("{first}\n\n{second}")), apart);
     }
 }
+
+#[test]
+fn plain_letters_are_alphanumeric() {
+    assert!(('\0'..=char::MAX).filter(|&c| is_plain_letter(c)).all(char::is_alphanumeric));
+}
