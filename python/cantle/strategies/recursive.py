@@ -17,7 +17,7 @@ class Separator:
 
     Args:
         pattern: A literal, or with `regex` a regular expression in the syntax of Rust's regex
-            crate, which takes linear time and so has no look-around.
+            crate, whose searches take linear time and so have no look-around.
         regex: Whether `pattern` is a regular expression.
         side: `"end"`: the separator stays with what precedes; `"start"`: it goes with what
             follows. Default: `"start"` for a literal that begins with a newline and holds something
