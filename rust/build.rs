@@ -8,6 +8,9 @@
 //!   pretoken patterns ask for, from the tables of `regex-syntax`, which the reference
 //!   (tiktoken) uses too. The bits are named in `src/tokenizer/classes.rs`.
 
+#[path = "src/tokenizer/last_merge.rs"]
+mod last_merge;
+
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::{env, fs, io};
@@ -15,10 +18,13 @@ use std::{env, fs, io};
 use regex_syntax::hir::{Class, HirKind};
 use tiktoken_rs::CoreBPE;
 
+use last_merge::last_merge;
+
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 fn main() -> Outcome {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/tokenizer/last_merge.rs");
     let out = env::var("OUT_DIR")?;
     let out = Path::new(&out);
     let [r50k, p50k, cl100k, o200k] = [
@@ -71,19 +77,6 @@ fn merges(core: &CoreBPE) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
         }
     }
     Ok(blob)
-}
-
-/// Where the two parts meet that are the last to be merged in `token`, if it ends as one.
-fn last_merge(token: &[u8], ranks: &HashMap<&[u8], u32>) -> Option<usize> {
-    let mut bounds: Vec<usize> = (0..=token.len()).collect();
-    while bounds.len() > 3 {
-        let pairs = bounds.windows(3).enumerate();
-        let (_, at) = pairs
-            .filter_map(|(at, pair)| Some((*ranks.get(&token[pair[0]..pair[2]])?, at + 1)))
-            .min()?;
-        bounds.remove(at);
-    }
-    Some(bounds[1])
 }
 
 /// Bits as in `src/tokenizer/classes.rs`.

@@ -3,12 +3,6 @@
 /// Bytes per block of the index: its memory is 1/32 of the text's.
 const BLOCK: usize = 256;
 
-/// True when `text[at..]` starts a line: at the text's start or behind a line break.
-#[must_use]
-pub fn is_line_start(text: &str, at: usize) -> bool {
-    text[..at].chars().next_back().is_none_or(is_line_break)
-}
-
 /// The characters that end a line (CR LF counts as one break).
 #[must_use]
 pub fn is_line_break(c: char) -> bool {

@@ -111,12 +111,6 @@ impl Splitter {
         Ok(Self { strategy, unit, limit })
     }
 
-    /// Whether the caller's function is needed to split.
-    #[must_use]
-    pub fn is_measured(&self) -> bool {
-        matches!(self.unit, Unit::Measured)
-    }
-
     /// The most units in a chunk.
     #[must_use]
     pub fn size(&self) -> usize {

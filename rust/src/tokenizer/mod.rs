@@ -11,6 +11,7 @@ mod bpe;
 pub(crate) mod bundled;
 pub(crate) mod classes;
 pub(crate) mod foreign;
+mod last_merge;
 mod memo;
 pub(crate) mod patterns;
 mod pieces;

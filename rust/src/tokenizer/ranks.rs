@@ -7,6 +7,7 @@
 //! have been those of its bytes alone until then, and would not have stopped short. It is a pretoken as
 //! a whole, which is looked up before any merge, or it is never met.
 
+use super::last_merge::last_merge;
 use rustc_hash::FxHashMap;
 
 use super::vocabulary::Vocabulary;
@@ -109,19 +110,6 @@ fn base64(text: &[u8]) -> Option<Vec<u8>> {
         bytes.extend_from_slice(&bits.to_be_bytes()[1..group.len()]);
     }
     Some(bytes)
-}
-
-/// Where the two parts meet that are the last to be merged in `token`, if it ends as one.
-fn last_merge(token: &[u8], ranks: &FxHashMap<&[u8], u32>) -> Option<usize> {
-    let mut bounds: Vec<usize> = (0..=token.len()).collect();
-    while bounds.len() > 3 {
-        let pairs = bounds.windows(3).enumerate();
-        let (_, at) = pairs
-            .filter_map(|(at, pair)| Some((*ranks.get(&token[pair[0]..pair[2]])?, at + 1)))
-            .min()?;
-        bounds.remove(at);
-    }
-    Some(bounds[1])
 }
 
 #[cfg(test)]
