@@ -11,8 +11,6 @@ use crate::guard::Guard;
 use crate::tokenizer::foreign::Foreign;
 
 /// Measures one text in tokens of a foreign tokenizer.
-///
-/// Special tokens that count are in every size, and a budget of `n` loses as many to them.
 pub struct EncodedRuler<'t> {
     text: &'t str,
     tokenizer: Arc<Foreign>,
@@ -40,13 +38,12 @@ impl Ruler for EncodedRuler<'_> {
     }
 
     fn ahead(&self, a: usize, n: usize) -> Result<usize> {
-        let Some(more) = n.checked_sub(self.tokenizer.specials() + 1) else { return Ok(a) };
+        let Some(more) = n.checked_sub(1) else { return Ok(a) };
         let first = self.ends.partition_point(|&end| end <= a);
         Ok(self.ends.get(first.saturating_add(more)).copied().unwrap_or(self.text.len()))
     }
 
     fn behind(&self, b: usize, n: usize) -> Result<usize> {
-        let n = n.saturating_sub(self.tokenizer.specials());
         if n == 0 {
             return Ok(b);
         }

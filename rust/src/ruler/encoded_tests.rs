@@ -5,12 +5,15 @@ use std::sync::Arc;
 use super::EncodedRuler;
 use crate::guard::{Guard, NEVER};
 use crate::ruler::Ruler;
+use crate::ruler::specials::WithSpecials;
 use crate::tokenizer::foreign::Foreign;
 use crate::tokenizer::tests::WORDPIECE;
 
-fn ruler(text: &str, count_special: bool) -> EncodedRuler<'_> {
-    let foreign = Arc::new(Foreign::read(WORDPIECE, count_special).unwrap());
-    EncodedRuler::new(foreign, text, &Guard::new(&NEVER, None)).unwrap()
+fn ruler(text: &str, count_special: bool) -> Box<dyn Ruler + '_> {
+    let foreign = Arc::new(Foreign::read(WORDPIECE).unwrap());
+    let specials = if count_special { foreign.specials() } else { 0 };
+    let inner = EncodedRuler::new(foreign, text, &Guard::new(&NEVER, None)).unwrap();
+    Box::new(WithSpecials { specials, inner: Box::new(inner) })
 }
 
 // Tokens end at 3, 7, 9, 14, 16 and 17.

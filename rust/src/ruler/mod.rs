@@ -9,6 +9,7 @@ mod bits;
 pub mod encoded;
 pub mod measured;
 pub mod plain;
+pub(crate) mod specials;
 pub mod tokens;
 pub mod words;
 

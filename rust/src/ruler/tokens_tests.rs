@@ -2,14 +2,22 @@
 
 use proptest::prelude::*;
 
-use super::{TokenRuler, WORTH_A_THREAD, parts};
+use std::sync::Arc;
+
+use super::{TokenMarks, TokenRuler, WORTH_A_THREAD, parts};
 use crate::guard::{Guard, NEVER};
 use crate::ruler::Ruler;
 use crate::tokenizer::Tokenizer;
+use crate::tokenizer::engine::Engine;
 use crate::tokenizer::tests::{NAMES, TEXTS, bundled};
 
 fn guard() -> Guard<'static> {
     Guard::new(&NEVER, None)
+}
+
+fn ruler<'t, E: Engine>(engine: &Arc<E>, text: &'t str, threads: usize) -> TokenRuler<'t, E> {
+    let marks = TokenMarks::new(&**engine, text, threads, &guard()).unwrap();
+    TokenRuler::new(engine.clone(), text, Arc::new(marks))
 }
 
 fn borders(text: &str) -> Vec<usize> {
@@ -20,7 +28,7 @@ fn borders(text: &str) -> Vec<usize> {
 fn every_span(text: &str) {
     for (name, bundled) in NAMES.into_iter().zip(bundled()) {
         let tokenizer = Tokenizer::from_name(name).unwrap();
-        let ruler = TokenRuler::new(bundled.clone(), text, 1, &guard()).unwrap();
+        let ruler = ruler(bundled, text, 1);
         let borders = borders(text);
         for (index, &a) in borders.iter().enumerate() {
             for &b in &borders[index..] {
@@ -53,7 +61,7 @@ fn positions_are_those_of_the_whole_encoding() {
         let tokenizer = Tokenizer::from_name(name).unwrap();
         for text in TEXTS {
             let (_, ends) = tokenizer.encode(text, &guard()).unwrap();
-            let ruler = TokenRuler::new(bundled.clone(), text, 1, &guard()).unwrap();
+            let ruler = ruler(bundled, text, 1);
             for at in 0..=text.len() {
                 // The token that holds byte `at`, and the one that holds the byte before.
                 let first = ends.partition_point(|&end| end <= at);
@@ -78,7 +86,7 @@ fn positions_are_those_of_the_whole_encoding() {
 #[test]
 fn a_span_that_is_none_is_refused() {
     let [cl100k, ..] = bundled();
-    let ruler = TokenRuler::new(cl100k.clone(), "é", 1, &guard()).unwrap();
+    let ruler = ruler(cl100k, "é", 1);
     for (a, b) in [(1, 2), (0, 1), (2, 0), (0, 3)] {
         assert!(ruler.size(a, b).is_err());
     }
@@ -140,7 +148,7 @@ proptest! {
         let borders = borders(&text);
         for (name, bundled) in NAMES.into_iter().zip(bundled()) {
             let tokenizer = Tokenizer::from_name(name).unwrap();
-            let ruler = TokenRuler::new(bundled.clone(), &text, 1, &guard()).unwrap();
+            let ruler = ruler(bundled, &text, 1);
             for (one, other) in &spans {
                 let (one, other) = (*one.get(&borders), *other.get(&borders));
                 let (a, b) = (one.min(other), one.max(other));
@@ -157,18 +165,18 @@ fn parts_measured_by_several_threads_make_the_whole() {
         "Some words, 12345 of them.\n\nA line \r\n \n  code(x)\ttab\n漢字かな\nend it's\n\n\n";
     let text = seed.repeat(4 * WORTH_A_THREAD / seed.len());
     for bundled in bundled() {
-        let one = TokenRuler::new(bundled.clone(), &text, 1, &guard()).unwrap();
+        let one = ruler(bundled, &text, 1);
         for threads in [2, 3, 8] {
-            let many = TokenRuler::new(bundled.clone(), &text, threads, &guard()).unwrap();
-            assert!(many.ends == one.ends && many.starts == one.starts, "{threads} threads");
+            let many = ruler(bundled, &text, threads);
+            assert!(many.marks == one.marks, "{threads} threads");
         }
     }
     let [cl100k, _, r50k, _] = bundled();
-    assert!(parts(cl100k, &text, 4).len() == 4);
+    assert!(parts(&**cl100k, &text, 4).len() == 4);
     for (bundled, text) in
         [(cl100k, "no place\n1 to\n cut"), (r50k, "no\nplace\n\n to\n1\n cut"), (cl100k, "")]
     {
-        assert!(matches!(parts(bundled, text, 3).as_slice(), [all] if *all == (0..text.len())));
+        assert!(matches!(parts(&**bundled, text, 3).as_slice(), [all] if *all == (0..text.len())));
     }
 }
 
@@ -185,7 +193,7 @@ proptest! {
             let tokenizer = Tokenizer::from_name(name).unwrap();
             let (_, whole) = tokenizer.encode(&text, &guard()).unwrap();
             let mut from = 0;
-            while let Some(at) = bundled.certain_start(text.as_bytes(), from) {
+            while let Some(at) = bundled.certain_start(&text, from) {
                 let (_, mut ends) = tokenizer.encode(&text[..at], &guard()).unwrap();
                 let (_, rest) = tokenizer.encode(&text[at..], &guard()).unwrap();
                 ends.extend(rest.iter().map(|end| at + end));

@@ -18,12 +18,12 @@ use crate::guard::Guard;
 pub(crate) struct Foreign {
     tokenizer: Tokenizer,
     cuts: Cuts,
-    /// Tokens added to each text that is not empty.
+    /// Tokens that the file adds around a text.
     specials: usize,
 }
 
 impl Foreign {
-    pub(crate) fn read(json: &str, count_special: bool) -> Result<Self> {
+    pub(crate) fn read(json: &str) -> Result<Self> {
         let fault = |fault: tokenizers::Error| {
             Error::Tokenizer(format!("tokenizer.json cannot be read: {fault}"))
         };
@@ -34,7 +34,7 @@ impl Foreign {
         let specials = tokenizer.get_post_processor().map_or(0, |added| added.added_tokens(false));
         tokenizer.with_post_processor(None::<PostProcessorWrapper>);
         let cuts = Cuts::of(&tokenizer);
-        Ok(Self { tokenizer, cuts, specials: if count_special { specials } else { 0 } })
+        Ok(Self { tokenizer, cuts, specials })
     }
 
     #[cfg(test)]
@@ -42,27 +42,27 @@ impl Foreign {
         self.cuts
     }
 
-    /// Which road texts take, and why.
-    pub(super) fn engine(&self) -> String {
-        let kind = pieces::describe(&self.tokenizer);
-        let pieces = match self.cuts {
-            Cuts::Nowhere => "no cut is certain, so each text is encoded whole",
-            _ => "long texts are encoded in pieces",
-        };
-        format!("{kind}: tokenizers crate; {pieces}")
+    /// What the file holds, for people.
+    pub(super) fn kind(&self) -> String {
+        pieces::describe(&self.tokenizer)
     }
 
-    /// Special tokens that count towards each text that is not empty.
+    /// How texts are handed over, for people.
+    pub(super) fn manner(&self) -> &'static str {
+        match self.cuts {
+            Cuts::Nowhere => "no cut is certain, so each text is encoded whole",
+            _ => "long texts are encoded in pieces",
+        }
+    }
+
+    /// Special tokens that the file adds around a text. No count holds them.
     pub(crate) fn specials(&self) -> usize {
         self.specials
     }
 
-    /// How many tokens `text` has, its specials among them; an empty text has none.
+    /// How many tokens `text` has.
     pub(crate) fn count(&self, text: &str, guard: &Guard<'_>) -> Result<usize> {
-        if text.is_empty() {
-            return Ok(0);
-        }
-        let mut count = self.specials;
+        let mut count = 0;
         let mut at = 0;
         while at < text.len() {
             guard.check()?;

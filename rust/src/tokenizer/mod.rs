@@ -1,18 +1,22 @@
 //! From text to the ends of its tokens.
 //!
 //! `scan` cuts a text into pretokens (with the character classes of `classes`), `bpe` merges each
-//! by the ranks of a `vocabulary`, `memo` remembers the short ones, `bundled` runs the three over
-//! a text. `patterns` names the patterns there is a scanner for, and `ranks` reads a caller's ranks.
-//! `foreign` is the road through the crate `tokenizers` for any other tokenizer; `pieces` tells where
-//! a text may be cut on that road.
+//! by the ranks of a `vocabulary`, `memo` remembers the short ones, `byte_pair` runs the three over
+//! a text. `patterns` names the patterns there is a scanner for, `ranks` reads a caller's ranks and
+//! `merges` those of a `tokenizer.json`. `engine` says what such an engine is.
+//! `file` chooses the road for a `tokenizer.json`. `foreign` is the road through the crate `tokenizers`
+//! for any other tokenizer; `pieces` tells where a text may be cut on that road.
 //! Rulers over spans of a text live in `ruler/`.
 
 mod bpe;
-pub(crate) mod bundled;
+mod byte_pair;
 pub(crate) mod classes;
+pub(crate) mod engine;
+mod file;
 pub(crate) mod foreign;
 mod last_merge;
 mod memo;
+mod merges;
 pub(crate) mod patterns;
 mod pieces;
 mod ranks;
@@ -24,12 +28,11 @@ use std::sync::{Arc, OnceLock};
 use crate::error::{Error, Result};
 use crate::guard::Guard;
 use crate::ruler::Ruler;
-use crate::ruler::encoded::EncodedRuler;
-use crate::ruler::tokens::TokenRuler;
-use bundled::{Bundled, Count, Ends};
-use foreign::Foreign;
+use byte_pair::BytePair;
+use engine::Engine;
+use file::FromFile;
 use patterns::Pattern;
-use vocabulary::{NONE, Vocabulary};
+use vocabulary::Vocabulary;
 
 /// A bundled vocabulary, read once per process.
 struct Shipped {
@@ -37,7 +40,7 @@ struct Shipped {
     parts: &'static [&'static [u8]],
     /// An id among those of the tokens that is a special token's.
     hole: Option<u32>,
-    read: OnceLock<Arc<Bundled>>,
+    read: OnceLock<Arc<BytePair>>,
 }
 
 impl Shipped {
@@ -73,8 +76,8 @@ pub struct Tokenizer(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    Bundled(Arc<Bundled>),
-    Foreign(Arc<Foreign>),
+    BytePair(Arc<BytePair>),
+    File(Arc<FromFile>),
 }
 
 impl Tokenizer {
@@ -93,11 +96,11 @@ impl Tokenizer {
             )));
         };
         if let Some(ready) = shipped.read.get() {
-            return Ok(Self(Kind::Bundled(ready.clone())));
+            return Ok(Self(Kind::BytePair(ready.clone())));
         }
         let vocabulary = Vocabulary::read(shipped.parts, shipped.hole)?;
-        let ready = Arc::new(Bundled::new(shipped.pattern, vocabulary));
-        Ok(Self(Kind::Bundled(shipped.read.get_or_init(|| ready).clone())))
+        let ready = Arc::new(BytePair::new(shipped.pattern, vocabulary));
+        Ok(Self(Kind::BytePair(shipped.read.get_or_init(|| ready).clone())))
     }
 
     /// The tokenizer of the ranks in the text of a `.tiktoken` file, with a pattern's name or spelling.
@@ -109,7 +112,7 @@ impl Tokenizer {
                 known.join(", ")
             )));
         };
-        Ok(Self(Kind::Bundled(Arc::new(Bundled::new(pattern, ranks::read(text)?)))))
+        Ok(Self(Kind::BytePair(Arc::new(BytePair::new(pattern, ranks::read(text)?)))))
     }
 
     /// The tokenizer that a Hugging Face `tokenizer.json` describes.
@@ -117,7 +120,7 @@ impl Tokenizer {
     /// Its truncation and padding are left out. With `count_special`, every size includes the
     /// special tokens that the tokenizer puts around one text (`[CLS]`, `[SEP]`).
     pub fn from_json(json: &str, count_special: bool) -> Result<Self> {
-        Ok(Self(Kind::Foreign(Arc::new(Foreign::read(json, count_special)?))))
+        Ok(Self(Kind::File(Arc::new(FromFile::read(json, count_special)?))))
     }
 
     /// The name of the pattern that [`Tokenizer::from_ranks`] takes by this name or spelling.
@@ -129,47 +132,29 @@ impl Tokenizer {
     /// How many tokens `text` has. An empty text has none.
     pub fn count(&self, text: &str, guard: &Guard<'_>) -> Result<usize> {
         match &self.0 {
-            Kind::Bundled(bundled) => {
-                let mut count = Count::default();
-                bundled.walk(text, guard, &mut count)?;
-                Ok(count.0)
-            }
-            Kind::Foreign(foreign) => foreign.count(text, guard),
+            Kind::BytePair(engine) => engine.count(text, guard),
+            Kind::File(file) => file.count(text, guard),
         }
     }
 
     /// The ids of the tokens of `text` and the byte offset at which each ends, specials left out.
     pub fn encode(&self, text: &str, guard: &Guard<'_>) -> Result<(Vec<u32>, Vec<usize>)> {
-        let bundled = match &self.0 {
-            Kind::Bundled(bundled) => bundled,
-            Kind::Foreign(foreign) => return foreign.encode(text, guard),
-        };
-        let mut ends = Ends::default();
-        bundled.walk(text, guard, &mut ends)?;
-        let vocabulary = bundled.vocabulary();
-        let mut start = 0;
-        let ids = ends.0.iter().map(|&end| {
-            let token = &text.as_bytes()[start..end];
-            start = end;
-            match vocabulary.rank(token) {
-                NONE => Err(Error::Internal(format!("{token:?} is no token"))),
-                rank => Ok(vocabulary.id(rank)),
-            }
-        });
-        let ids = ids.collect::<Result<_>>()?;
-        Ok((ids, ends.0))
+        match &self.0 {
+            Kind::BytePair(engine) => engine.encode(text, guard),
+            Kind::File(file) => file.encode(text, guard),
+        }
     }
 
     /// The bytes that the tokens `ids` stand for.
     pub fn decode(&self, ids: &[u32]) -> Result<Vec<u8>> {
-        let bundled = match &self.0 {
-            Kind::Bundled(bundled) => bundled,
-            Kind::Foreign(foreign) => return foreign.decode(ids),
+        let vocabulary = match &self.0 {
+            Kind::BytePair(engine) => engine.vocabulary(),
+            Kind::File(file) => return file.decode(ids),
         };
         let mut bytes = Vec::new();
         for &id in ids {
-            let token = bundled.vocabulary().token_of(id).ok_or_else(|| {
-                let end = bundled.vocabulary().id_end();
+            let token = vocabulary.token_of(id).ok_or_else(|| {
+                let end = vocabulary.id_end();
                 Error::Tokenizer(format!("{id} is no token; ids are below {end}"))
             })?;
             bytes.extend_from_slice(token);
@@ -180,18 +165,27 @@ impl Tokenizer {
     /// How many tokens the vocabulary holds. Of a bundled one, special tokens are not counted.
     pub fn vocab_size(&self) -> usize {
         match &self.0 {
-            Kind::Bundled(bundled) => bundled.vocabulary().len(),
-            Kind::Foreign(foreign) => foreign.vocabulary_size(),
+            Kind::BytePair(engine) => engine.vocabulary().len(),
+            Kind::File(file) => file.vocabulary_size(),
         }
     }
 
     /// Which road texts take, and why, for people.
     pub fn engine(&self) -> String {
         match &self.0 {
-            Kind::Bundled(bundled) => {
-                format!("byte-level BPE, {} pattern: own engine", bundled.pattern().name())
+            Kind::BytePair(engine) => {
+                format!("byte-level BPE, {} pattern: own engine", engine.pattern().name())
             }
-            Kind::Foreign(foreign) => foreign.engine(),
+            Kind::File(file) => file.told().to_owned(),
+        }
+    }
+
+    /// What the caller should hear of, when the road is not the one that the file promises.
+    #[must_use]
+    pub fn warning(&self) -> Option<&str> {
+        match &self.0 {
+            Kind::BytePair(_) => None,
+            Kind::File(file) => file.warning(),
         }
     }
 
@@ -199,8 +193,8 @@ impl Tokenizer {
     #[must_use]
     pub fn specials(&self) -> usize {
         match &self.0 {
-            Kind::Bundled(_) => 0,
-            Kind::Foreign(foreign) => foreign.specials(),
+            Kind::BytePair(_) => 0,
+            Kind::File(file) => file.specials(),
         }
     }
 
@@ -212,10 +206,8 @@ impl Tokenizer {
         guard: &Guard<'_>,
     ) -> Result<Box<dyn Ruler + 't>> {
         Ok(match &self.0 {
-            Kind::Bundled(bundled) => {
-                Box::new(TokenRuler::new(bundled.clone(), text, threads, guard)?)
-            }
-            Kind::Foreign(foreign) => Box::new(EncodedRuler::new(foreign.clone(), text, guard)?),
+            Kind::BytePair(engine) => Box::new(file::measured(engine, text, threads, guard)?),
+            Kind::File(file) => file.measure(text, threads, guard)?,
         })
     }
 }

@@ -66,6 +66,13 @@ impl Pattern {
         })
     }
 
+    /// The pattern of this spelling in a `tokenizer.json`. There `$` is the end of a line, and `{1,3}+`
+    /// means more than one such run, so a spelling that holds them is another pattern.
+    pub(super) fn in_json(text: &str) -> Option<Self> {
+        let same = !text.contains('$') && Self::ALL.iter().all(|pattern| pattern.name() != text);
+        Self::find(text).filter(|_| same)
+    }
+
     /// Its spellings.
     #[cfg(test)]
     pub(super) fn spellings(self) -> impl Iterator<Item = &'static str> {

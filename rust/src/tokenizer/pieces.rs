@@ -136,7 +136,7 @@ fn is_known(split: &Split) -> bool {
         (&split.behavior, split.invert),
         (SplitDelimiterBehavior::Isolated, _) | (SplitDelimiterBehavior::Removed, true)
     );
-    whole && Pattern::find(regex).is_some_and(|pattern| pattern.name() != regex)
+    whole && Pattern::in_json(regex).is_some()
 }
 
 /// Whether a normalizer maps characters, with their marks, one by one, and a space to a space; to
@@ -205,7 +205,7 @@ fn name(pre_tokenizer: &PreTokenizerWrapper) -> String {
         Pre::FixedLength(_) => "FixedLength",
         Pre::Split(split) => {
             let known = match &split.pattern {
-                SplitPattern::Regex(regex) if is_known(split) => Pattern::find(regex),
+                SplitPattern::Regex(regex) if is_known(split) => Pattern::in_json(regex),
                 _ => None,
             };
             return match known {

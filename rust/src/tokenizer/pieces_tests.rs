@@ -112,7 +112,7 @@ fn tokenizers() -> Vec<(String, Cuts)> {
     list.push((file(&unigram, &words, &normalizers, &plain), both));
     list.push((file(&bpe, &gpt2, &normalizers, &plain), Cuts::Nowhere));
     for pattern in Pattern::ALL {
-        for spelling in pattern.spellings() {
+        for spelling in pattern.spellings().filter(|spelling| !spelling.contains('$')) {
             for (behavior, invert, cuts) in [
                 ("Isolated", false, both),
                 ("Removed", true, both),
@@ -132,7 +132,7 @@ fn tokenizers() -> Vec<(String, Cuts)> {
 }
 
 fn read() -> Vec<(Foreign, Cuts, String)> {
-    let read = |(json, cuts): (String, Cuts)| (Foreign::read(&json, false).unwrap(), cuts, json);
+    let read = |(json, cuts): (String, Cuts)| (Foreign::read(&json).unwrap(), cuts, json);
     tokenizers().into_iter().map(read).collect()
 }
 
@@ -198,7 +198,7 @@ fn a_long_text_can_be_stopped() {
         polls.set(polls.get() + 1);
         Err(crate::error::Error::Interrupted)
     };
-    let foreign = Foreign::read(WORDPIECE, false).unwrap();
+    let foreign = Foreign::read(WORDPIECE).unwrap();
     let long = text.repeat(40);
     assert!(foreign.count(&long, &Guard::new(&stop, Some(&poll))).is_err());
     assert_eq!(polls.get(), 1);

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::bundled::Bundled;
+use super::byte_pair::BytePair;
+use super::engine::Engine;
 use super::{Kind, Tokenizer};
 use crate::error::Error;
 use crate::guard::Guard;
@@ -33,7 +34,7 @@ pub(crate) const TEXTS: &[&str] = &[
 pub(crate) const NAMES: [&str; 4] = ["cl100k_base", "o200k_base", "r50k_base", "p50k_base"];
 
 /// The tokenizers of [`NAMES`].
-pub(crate) fn bundled() -> [&'static Arc<Bundled>; 4] {
+pub(crate) fn bundled() -> [&'static Arc<BytePair>; 4] {
     NAMES.map(|name| {
         Tokenizer::from_name(name).unwrap();
         let (_, shipped) = super::SHIPPED.iter().find(|(known, _)| *known == name).unwrap();
@@ -109,13 +110,13 @@ fn ids_of_the_reference() {
 
 #[test]
 fn a_memo_changes_nothing() {
-    let Kind::Bundled(used) = Tokenizer::from_name("cl100k_base").unwrap().0 else { panic!() };
+    let Kind::BytePair(used) = Tokenizer::from_name("cl100k_base").unwrap().0 else { panic!() };
     let text = TEXTS.concat().repeat(3);
     let mut at = 0;
     let mut count = 0;
     while at < text.len() {
-        let end = used.next_pretoken(text.as_bytes(), at);
-        count += used.count_piece(&text.as_bytes()[at..end]).unwrap();
+        let end = used.next_pretoken(&text, at);
+        count += used.count_piece(&text[at..end]).unwrap();
         at = end;
     }
     let tokenizer = Tokenizer::from_name("cl100k_base").unwrap();

@@ -4,29 +4,23 @@
 //! business; tokens are told as words of bits, up to 64 bytes of text at a time.
 
 use super::bpe::{self, SHORT};
+use super::classes::is_blank;
+use super::engine::{Ends, Engine, Sink};
 use super::memo::{self, Key, Memo, Pool};
 use super::patterns::Pattern;
 use super::scan::{Cl100k, Gpt2, Llama3, O200k, Qwen2, Scan};
 use super::vocabulary::{NONE, Vocabulary};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::guard::{ASK, Guard};
 
-/// Takes what a pass finds, from left to right.
-pub(crate) trait Sink {
-    /// A pretoken starts at `at`.
-    fn pretoken(&mut self, at: usize);
-    /// Bit `i` of `ends` is set if a token ends with the text's byte `at + i`.
-    fn ends(&mut self, at: usize, ends: u64);
-}
-
 /// A vocabulary, bundled or a caller's, with its pattern.
-pub(crate) struct Bundled {
+pub(crate) struct BytePair {
     pattern: Pattern,
     vocabulary: Vocabulary,
     memos: Pool,
 }
 
-impl Bundled {
+impl BytePair {
     pub(super) fn new(pattern: Pattern, vocabulary: Vocabulary) -> Self {
         Self { pattern, vocabulary, memos: Pool::default() }
     }
@@ -37,18 +31,6 @@ impl Bundled {
 
     pub(super) fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
-    }
-
-    /// Passes over `text` once.
-    pub(crate) fn walk(&self, text: &str, guard: &Guard<'_>, sink: &mut impl Sink) -> Result<()> {
-        let text = text.as_bytes();
-        self.memos.with(|memo| match self.pattern {
-            Pattern::Gpt2 => self.pass::<Gpt2>(text, memo, guard, sink),
-            Pattern::Cl100k => self.pass::<Cl100k>(text, memo, guard, sink),
-            Pattern::Llama3 => self.pass::<Llama3>(text, memo, guard, sink),
-            Pattern::Qwen2 => self.pass::<Qwen2>(text, memo, guard, sink),
-            Pattern::O200k => self.pass::<O200k>(text, memo, guard, sink),
-        })
     }
 
     fn pass<S: Scan>(
@@ -119,9 +101,22 @@ impl Bundled {
         }
         Ok(())
     }
+}
 
-    /// The end of the pretoken of `text` that starts at `at`, before the end of the text.
-    pub(crate) fn next_pretoken(&self, text: &[u8], at: usize) -> usize {
+impl Engine for BytePair {
+    fn walk(&self, text: &str, guard: &Guard<'_>, sink: &mut impl Sink) -> Result<()> {
+        let text = text.as_bytes();
+        self.memos.with(|memo| match self.pattern {
+            Pattern::Gpt2 => self.pass::<Gpt2>(text, memo, guard, sink),
+            Pattern::Cl100k => self.pass::<Cl100k>(text, memo, guard, sink),
+            Pattern::Llama3 => self.pass::<Llama3>(text, memo, guard, sink),
+            Pattern::Qwen2 => self.pass::<Qwen2>(text, memo, guard, sink),
+            Pattern::O200k => self.pass::<O200k>(text, memo, guard, sink),
+        })
+    }
+
+    fn next_pretoken(&self, text: &str, at: usize) -> usize {
+        let text = text.as_bytes();
         match self.pattern {
             Pattern::Gpt2 => Gpt2::next(text, at),
             Pattern::Cl100k => Cl100k::next(text, at),
@@ -131,15 +126,29 @@ impl Bundled {
         }
     }
 
-    /// A place after `from` at which a pretoken starts whatever stands before, and where the text may
-    /// be cut: the pretokens before it are the same without what follows.
-    ///
+    fn count_piece(&self, pretoken: &str) -> Result<usize> {
+        let piece = pretoken.as_bytes();
+        if piece.len() <= SHORT {
+            return Ok(self.short_ends(piece).count_ones() as usize);
+        }
+        let mut count = 0;
+        self.piece_ends(piece, &Guard::never(), |_, ends| {
+            count += ends.count_ones() as usize;
+        })?;
+        Ok(count)
+    }
+
+    /// The alternatives that look ahead, `\s++$` and `\s+(?!\S)`, match white space.
+    fn looks_ahead(&self, pretoken: &str) -> bool {
+        is_blank(pretoken.as_bytes())
+    }
+
     /// A line feed with an ASCII letter behind: no stretch runs from a line break into a letter, and
     /// white space up to the line feed is one pretoken by `\s*[\r\n]` as by `\s++$`. The pattern of gpt2
     /// has the second alone, which would join two line feeds. There it is a visible character with a
     /// space behind: no stretch runs from the one into the other.
-    pub(crate) fn certain_start(&self, text: &[u8], from: usize) -> Option<usize> {
-        let rest = text.get(from..)?;
+    fn certain_start(&self, text: &str, from: usize) -> Option<usize> {
+        let rest = text.as_bytes().get(from..)?;
         let at = match self.pattern {
             Pattern::Gpt2 => memchr::memchr_iter(b' ', rest)
                 .find(|&at| at > 0 && rest[at - 1].is_ascii_graphic()),
@@ -150,44 +159,19 @@ impl Bundled {
         Some(from + at?)
     }
 
-    /// How many tokens a pretoken has.
-    pub(crate) fn count_piece(&self, piece: &[u8]) -> Result<usize> {
-        if piece.len() <= SHORT {
-            return Ok(self.short_ends(piece).count_ones() as usize);
-        }
-        let mut count = 0;
-        self.piece_ends(piece, &Guard::never(), |_, ends| {
-            count += ends.count_ones() as usize;
-        })?;
-        Ok(count)
-    }
-}
-
-/// Counts tokens.
-#[derive(Default)]
-pub(super) struct Count(pub(super) usize);
-
-impl Sink for Count {
-    #[inline(always)]
-    fn pretoken(&mut self, _: usize) {}
-
-    #[inline(always)]
-    fn ends(&mut self, _: usize, ends: u64) {
-        self.0 += ends.count_ones() as usize;
-    }
-}
-
-/// Lists where tokens end.
-#[derive(Default)]
-pub(super) struct Ends(pub(super) Vec<usize>);
-
-impl Sink for Ends {
-    fn pretoken(&mut self, _: usize) {}
-
-    fn ends(&mut self, at: usize, mut ends: u64) {
-        while ends != 0 {
-            self.0.push(at + ends.trailing_zeros() as usize + 1);
-            ends &= ends - 1;
-        }
+    fn encode(&self, text: &str, guard: &Guard<'_>) -> Result<(Vec<u32>, Vec<usize>)> {
+        let mut ends = Ends::default();
+        self.walk(text, guard, &mut ends)?;
+        let mut start = 0;
+        let ids = ends.0.iter().map(|&end| {
+            let token = &text.as_bytes()[start..end];
+            start = end;
+            match self.vocabulary.rank(token) {
+                NONE => Err(Error::Internal(format!("{token:?} is no token"))),
+                rank => Ok(self.vocabulary.id(rank)),
+            }
+        });
+        let ids = ids.collect::<Result<_>>()?;
+        Ok((ids, ends.0))
     }
 }
