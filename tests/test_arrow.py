@@ -884,7 +884,7 @@ def test_many_threads_read_one_table() -> None:
 
 def test_threads_share_one_stream() -> None:
     source = pa.table({"text": [f"text {i}" for i in range(500)]}).to_reader(max_chunksize=7)
-    reader = _core.ArrowReader(source, "texts", "text", None)
+    reader = _core.ArrowReader(source, "texts", "text", None, True)
     seen: list[str] = []
 
     def read() -> None:

@@ -10,7 +10,7 @@ from cantle._core import (
 )
 from cantle.arrow import ChunkTable
 from cantle.chunks import Chunk, Chunks
-from cantle.documents import Documents
+from cantle.documents import Documents, Skipped
 from cantle.shortcut import split
 from cantle.strategies import (
     Recursive,
@@ -35,6 +35,7 @@ __all__ = [
     "Sentence",
     "Separator",
     "SettingError",
+    "Skipped",
     "TextError",
     "Tokenizer",
     "TokenizerError",

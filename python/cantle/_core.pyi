@@ -47,8 +47,8 @@ class Splitter:
         separators: Sequence[tuple[str, bool, str | None]] | None,
     ) -> Splitter: ...
     def split(
-        self, texts: Sequence[str | bytes] | ArrowTexts, threads: object
-    ) -> dict[str, NDArray[Any]]: ...
+        self, texts: Sequence[str | bytes] | ArrowTexts, threads: object, skip: bool
+    ) -> dict[str, Any]: ...
     def split_within(
         self,
         texts: Sequence[str | bytes] | ArrowTexts,
@@ -107,7 +107,7 @@ class ArrowTable:
 @final
 class ArrowReader:
     def __new__(
-        cls, source: object, name: str, text: str | None, id: str | None
+        cls, source: object, name: str, text: str | None, id: str | None, strict: bool
     ) -> ArrowReader: ...
     def read(self, most: int | None) -> tuple[ArrowTexts, ArrowTexts | None, ArrowTable | None]: ...
 

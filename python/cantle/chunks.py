@@ -15,7 +15,7 @@ import numpy as np
 
 from cantle import _core, units
 from cantle.arrow import ChunkTable, TextColumn
-from cantle.documents import Arrow, Documents, Text, arrow_strings, is_arrow
+from cantle.documents import Arrow, Documents, Skipped, Text, arrow_strings, is_arrow
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -177,6 +177,11 @@ class Chunks:
         return self.documents.slices(self.doc, *spans)
 
     @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """The documents that could not be cut, with `errors="skip"`: number, id and reason."""
+        return self.documents.skipped
+
+    @property
     def ids(self) -> list[str]:
         """The chunks' ids: `{source}_{name}_{ordinal}`."""
         pairs = zip(self.doc.tolist(), self.ordinal.tolist(), strict=True)
@@ -274,8 +279,10 @@ class Chunks:
         over = int(np.count_nonzero(self.flags & _core.OVERSIZE))
         docs = len(self.documents)
         counts = f"{len(self)} of {docs} document{'s' if docs != 1 else ''}"
-        return f"{counts}, {self.name}, size in {self.unit}" + (
-            f", {over} oversize" if over else ""
+        return (
+            f"{counts}, {self.name}, size in {self.unit}"
+            + (f", {over} oversize" if over else "")
+            + (f", {len(self.skipped)} skipped" if self.skipped else "")
         )
 
     def _repr_html_(self) -> str:

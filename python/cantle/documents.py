@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cantle import _core
 
@@ -35,19 +35,32 @@ Arrow = ArrowStream | ArrowArray
 """Anything that hands out Arrow data by the PyCapsule interface."""
 
 
+class Skipped(NamedTuple):
+    """A document that was left out."""
+
+    doc: int
+    """Its number."""
+    id: str
+    """Its id."""
+    reason: str
+    """What was wrong, in words."""
+
+
 class Documents:
     """The texts of one call. Texts are kept by reference; ids and metadata are optional."""
 
-    __slots__ = ("carried", "first", "ids", "metadata_given", "texts")
+    __slots__ = ("carried", "first", "ids", "metadata_given", "skipped", "texts")
 
     texts: tuple[Text, ...] | _core.ArrowTexts
-    """The texts, as they were given."""
+    """The texts, as they were given; one that was skipped since it cannot be read is empty."""
     ids: tuple[str, ...] | _core.ArrowTexts | None
     """The ids, where they are not derived."""
     metadata_given: tuple[dict[str, Any], ...] | None
     """The mappings that were given beside the texts."""
     carried: _core.ArrowTable | None
     """The columns of an Arrow table that are neither text nor id, a row per document."""
+    skipped: tuple[Skipped, ...]
+    """The documents that could not be cut, where that was asked for."""
 
     def __init__(
         self,
@@ -77,6 +90,17 @@ class Documents:
             None if metadata is None else _checked_metadata(metadata, len(self.texts))
         )
         self.carried = carried
+        self.skipped = ()
+
+    def skip(self, failures: Sequence[tuple[int, str, bool]]) -> None:
+        """Leave out documents: their numbers, what was wrong, and whether the text is of use."""
+        self.skipped = tuple(Skipped(doc, self.id(doc), reason) for doc, reason, _ in failures)
+        if isinstance(self.texts, tuple):
+            texts: list[Text] = list(self.texts)
+            for doc, _, readable in failures:
+                if not readable:
+                    texts[doc] = ""
+            self.texts = tuple(texts)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -111,8 +135,15 @@ class Documents:
         rows = zip(*(column.tolist() for column in (doc, *spans)), strict=True)
         return [self.slice(*row) for row in rows]
 
-    def __reduce__(self) -> tuple[type[Documents], tuple[Any, ...]]:
-        return Documents, (self.texts, self.ids, self.metadata_given, self.first, self.carried)
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = (self.texts, self.ids, self.metadata_given, self.first, self.carried)
+        return _rebuild, (state, self.skipped)
+
+
+def _rebuild(state: tuple[Any, ...], skipped: tuple[Skipped, ...]) -> Documents:
+    documents = Documents(*state)
+    documents.skipped = skipped
+    return documents
 
 
 Part = tuple[tuple[Text, ...] | _core.ArrowTexts, _core.ArrowTexts | None, _core.ArrowTable | None]
@@ -126,7 +157,7 @@ def is_arrow(value: object) -> bool:
 
 def arrow_strings(values: object, name: str) -> _core.ArrowTexts:
     """Return an Arrow array of strings as texts; `name` is what messages call it."""
-    return _core.ArrowReader(values, name, None, None).read(None)[0]
+    return _core.ArrowReader(values, name, None, None, True).read(None)[0]
 
 
 def arrow_parts(
@@ -143,7 +174,7 @@ def arrow_parts(
     """
     if id is not None and ids_given:
         raise _core.SettingError(f"id ({id!r}) names a column, and ids are given as well")
-    reader = _core.ArrowReader(texts, "texts", text, id)
+    reader = _core.ArrowReader(texts, "texts", text, id, False)
     return iter((reader.read(None),)) if batch is None else _batches(reader, batch)
 
 

@@ -1,5 +1,6 @@
 //! Many texts at once: threads scoped to the call, results in order, columns out.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -136,13 +137,35 @@ impl Columns {
     }
 }
 
+/// A document that could not be cut.
+#[derive(Debug)]
+pub struct Failure {
+    /// Its number.
+    pub doc: i32,
+    /// Why.
+    pub error: Error,
+}
+
+/// What a call made of its texts.
+#[derive(Default)]
+pub struct Cut {
+    /// The chunks of those that were cut.
+    pub columns: Columns,
+    /// Those that were not, in order; the first alone unless failures are skipped.
+    pub failures: Vec<Failure>,
+}
+
 /// Cuts all texts on up to `threads` threads (0: one per core). The result does not depend on it.
+///
+/// A text that fails has no chunks. With `skip` the others are cut all the same; without, those
+/// before it are.
 pub fn split_all(
     splitter: &Splitter,
     sources: &[Source<'_>],
     threads: usize,
+    skip: bool,
     poll: &dyn Fn() -> Result<()>,
-) -> Result<Columns> {
+) -> Result<Cut> {
     let bytes: usize = sources.iter().map(|source| source.text.len()).sum();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if threads == 0 { cores() } else { threads };
@@ -152,18 +175,27 @@ pub fn split_all(
     let within = all / threads.max(1);
     let stop = AtomicBool::new(false);
     if threads <= 1 {
-        return split_block(splitter, sources, None, within, &Guard::new(&stop, Some(poll)));
+        return split_block(splitter, sources, None, within, skip, &Guard::new(&stop, Some(poll)));
     }
     let blocks = blocks(sources, bytes / (threads * 8));
     let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, Result<Columns>)>> = Mutex::new(Vec::with_capacity(blocks.len()));
+    // The first block with a failure that is not skipped: those behind it need not be begun.
+    let last = AtomicUsize::new(blocks.len());
+    let done: Mutex<Vec<(usize, Result<Cut>)>> = Mutex::new(Vec::with_capacity(blocks.len()));
     let work = |guard: &Guard<'_>| {
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
+            if i > last.load(Ordering::Relaxed) {
+                break;
+            }
             let Some(block) = blocks.get(i) else { break };
-            let result = split_block(splitter, block, None, within, guard);
-            if result.is_err() {
-                stop.store(true, Ordering::Relaxed);
+            let result = split_block(splitter, block, None, within, skip, guard);
+            match &result {
+                Err(_) => stop.store(true, Ordering::Relaxed),
+                Ok(cut) if !skip && !cut.failures.is_empty() => {
+                    last.fetch_min(i, Ordering::Relaxed);
+                }
+                Ok(_) => {}
             }
             if let Ok(mut done) = done.lock() {
                 done.push((i, result));
@@ -184,16 +216,17 @@ pub fn split_all(
     });
     let mut done = done.into_inner().map_err(|_| Error::Internal("a worker failed".into()))?;
     done.sort_unstable_by_key(|(i, _)| *i);
-    let mut columns = Columns::default();
-    let mut interrupted = None;
+    let mut whole = Cut::default();
     for (_, result) in done {
-        match result {
-            Ok(part) => columns.append(part),
-            Err(error @ Error::Interrupted) => interrupted = Some(error),
-            Err(error) => return Err(error),
+        let part = result?;
+        whole.columns.append(part.columns);
+        whole.failures.extend(part.failures);
+        if !skip && !whole.failures.is_empty() {
+            whole.failures.truncate(1);
+            break;
         }
     }
-    interrupted.map_or(Ok(columns), Err)
+    Ok(whole)
 }
 
 /// Cuts all texts on the caller's thread, with the caller's own function as ruler where needed.
@@ -201,10 +234,11 @@ pub fn split_measured(
     splitter: &Splitter,
     sources: &[Source<'_>],
     measure: Measure<'_>,
+    skip: bool,
     poll: &dyn Fn() -> Result<()>,
-) -> Result<Columns> {
+) -> Result<Cut> {
     let stop = AtomicBool::new(false);
-    split_block(splitter, sources, Some(measure), 1, &Guard::new(&stop, Some(poll)))
+    split_block(splitter, sources, Some(measure), 1, skip, &Guard::new(&stop, Some(poll)))
 }
 
 fn split_block(
@@ -212,17 +246,31 @@ fn split_block(
     sources: &[Source<'_>],
     measure: Option<Measure<'_>>,
     within: usize,
+    skip: bool,
     guard: &Guard<'_>,
-) -> Result<Columns> {
-    let mut columns = Columns::default();
+) -> Result<Cut> {
+    let mut cut = Cut::default();
     for source in sources {
         guard.check()?;
-        let text = Text::new(source.text, source.ascii);
         let index = CharIndex::new(source.text, source.ascii);
-        let chunks = splitter.split(&text, &index, measure, within, guard)?;
-        columns.push(source, &index, &chunks, splitter.size());
+        let work = || {
+            let text = Text::new(source.text, source.ascii);
+            splitter.split(&text, &index, measure, within, guard)
+        };
+        // A defect that one text brings to light is that text's failure.
+        let result = catch_unwind(AssertUnwindSafe(work));
+        match result.unwrap_or_else(|panic| Err(Error::from_panic(&*panic))) {
+            Ok(chunks) => cut.columns.push(source, &index, &chunks, splitter.size()),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(error) => {
+                cut.failures.push(Failure { doc: source.doc, error });
+                if !skip {
+                    break;
+                }
+            }
+        }
     }
-    Ok(columns)
+    Ok(cut)
 }
 
 /// The sentences of one text without the blanks between them; sizes in characters.

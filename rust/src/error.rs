@@ -2,6 +2,7 @@
 //!
 //! Messages name the argument and the value. `py/errors.rs` maps each variant to a Python class.
 
+use std::any::Any;
 use std::fmt;
 
 /// The result of a call into the core.
@@ -23,6 +24,15 @@ pub enum Error {
     Callable,
     /// A defect of this library.
     Internal(String),
+}
+
+impl Error {
+    /// The defect that a panic told of.
+    pub(crate) fn from_panic(panic: &(dyn Any + Send)) -> Self {
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
+        Error::Internal(words.unwrap_or("unknown").to_owned())
+    }
 }
 
 impl fmt::Display for Error {

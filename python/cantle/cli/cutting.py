@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from cantle import OVERSIZE, Chunks, InternalError, TextError
+from cantle import OVERSIZE, Chunks
 from cantle.cli.inputs import Problem
 from cantle.cli.report import Report
 from cantle.cli.rows import Batch, Document
@@ -29,10 +29,16 @@ def cut(
     The report counts, and hears of problems.
     """
     for batch in _batches(items, limit, report):
-        for chunks, part in _split(strategy, batch, threads, report):
-            report.chunks += len(chunks)
-            report.over += int(np.count_nonzero(chunks.flags & OVERSIZE))
-            yield chunks, part
+        chunks = strategy.split_all(batch.texts, ids=batch.ids, threads=threads, errors="skip")
+        report.documents += len(batch) - len(chunks.skipped)
+        report.bytes += batch.size
+        report.chunks += len(chunks)
+        report.over += int(np.count_nonzero(chunks.flags & OVERSIZE))
+        yield chunks, batch
+        for doc, _, reason in chunks.skipped:
+            file, line = batch.places[doc]
+            words = reason.replace(f"texts[{doc}]", "the text", 1)
+            report.problem(Problem(file, "cannot be cut", words, line))
         report.advance()
 
 
@@ -75,23 +81,3 @@ def _together(documents: list[Document]) -> Batch:
         sum(document.size for document in documents),
         [document.metadata for document in documents],
     )
-
-
-def _split(
-    strategy: Splitting, batch: Batch, threads: int, report: Report
-) -> Iterator[tuple[Chunks, Batch]]:
-    """Yield the chunks of a batch; a document that cannot be cut does not take the others along."""
-    try:
-        chunks = strategy.split_all(batch.texts, ids=batch.ids, threads=threads)
-    except (TextError, InternalError) as error:
-        if len(batch) > 1:
-            for i in range(len(batch)):
-                yield from _split(strategy, batch.part(i, i + 1), threads, report)
-        else:
-            reason = str(error).replace("texts[0]", "the text", 1)
-            file, line = batch.places[0]
-            report.problem(Problem(file, "cannot be cut", reason, line))
-        return
-    report.documents += len(batch)
-    report.bytes += batch.size
-    yield chunks, batch

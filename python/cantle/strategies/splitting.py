@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import islice
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from cantle.documents import (
     is_arrow,
     one_document,
 )
+
+Errors: TypeAlias = Literal["raise", "skip"]
+"""What becomes of a document that cannot be read or cut."""
 
 _NOTHING = object()
 Self = TypeVar("Self", bound="Splitting")
@@ -107,12 +110,12 @@ class Splitting:
             TextError: The text is not UTF-8, or holds a lone surrogate; says where.
         """
         documents = one_document(text, id, metadata)
-        try:
-            columns = self._splitter.split(documents.texts, threads)
-        except _core.TextError as error:
-            raise _core.TextError(str(error).replace("texts[0]", "text", 1)) from None
-        except TypeError as error:
-            raise TypeError(str(error).replace("texts[0]", "text", 1)) from None
+        columns = self._splitter.split(documents.texts, threads, False)
+        for _, error, at in columns.pop("failures"):
+            if at == "unit":
+                raise error
+            where = "" if id is None else f" (document {id!r})"
+            raise type(error)(str(error).replace("texts[0]", "text", 1) + where)
         return self._chunks(columns, documents)
 
     def split_all(
@@ -124,6 +127,7 @@ class Splitting:
         text: str = "text",
         id: str | None = None,
         threads: int = 0,
+        errors: Errors = "raise",
     ) -> Chunks:
         """Return the chunks of many texts, in order.
 
@@ -138,6 +142,8 @@ class Splitting:
             id: The column of the ids, strings or whole numbers.
             threads: How many threads of this call cut; 0 is one per core. The result does not
                 depend on it. A callable as unit keeps one.
+            errors: `"skip"` leaves out a document that cannot be read or cut, without losing the
+                others; `chunks.skipped` tells number, id and reason.
 
         Raises:
             TextError: A text is not UTF-8, or holds a lone surrogate; says which and where.
@@ -150,7 +156,7 @@ class Splitting:
         else:
             _refuse_column(id)
             documents = Documents(_sequence(texts), ids, metadata)  # type: ignore[arg-type]
-        return self._chunks(self._splitter.split(documents.texts, threads), documents)
+        return self._cut(documents, threads, _skips(errors))
 
     def stream(
         self,
@@ -162,6 +168,7 @@ class Splitting:
         text: str = "text",
         id: str | None = None,
         threads: int = 0,
+        errors: Errors = "raise",
     ) -> Iterator[Chunks]:
         """Yield the chunks of every `batch` texts; only one batch is held at a time.
 
@@ -174,7 +181,9 @@ class Splitting:
             text: As for `split_all`.
             id: As for `split_all`; unique within a batch.
             threads: As for `split_all`.
+            errors: As for `split_all`; each batch tells its own.
         """
+        skip = _skips(errors)
         if isinstance(batch, bool) or not hasattr(batch, "__index__"):
             raise TypeError(f"batch ({batch!r}) must be a whole number")
         batch = int(batch)
@@ -186,7 +195,7 @@ class Splitting:
             _refuse_column(id)
             parts = _parts(iter(_iterable(texts)), batch)  # type: ignore[arg-type]
         names = arrow_strings(ids, "ids") if is_arrow(ids) else ids
-        return self._stream(parts, names, metadata, threads)  # type: ignore[arg-type]
+        return self._stream(parts, names, metadata, threads, skip)  # type: ignore[arg-type]
 
     def _stream(
         self,
@@ -194,6 +203,7 @@ class Splitting:
         ids: Iterable[str] | None,
         metadata: Iterable[Mapping[str, Any]] | None,
         threads: int,
+        skip: bool,
     ) -> Iterator[Chunks]:
         names = None if ids is None else iter(ids)
         entries = None if metadata is None else iter(metadata)
@@ -206,11 +216,28 @@ class Splitting:
                 first,
                 carried,
             )
-            yield self._chunks(self._splitter.split(documents.texts, threads), documents)
+            yield self._cut(documents, threads, skip)
             first += len(part)
         for argument, rest in (("ids", names), ("metadata", entries)):
             if rest is not None and next(rest, _NOTHING) is not _NOTHING:
                 raise _core.SettingError(f"{argument} has more entries than the {first} texts")
+
+    def _cut(self, documents: Documents, threads: int, skip: bool) -> Chunks:
+        columns = self._splitter.split(documents.texts, threads, skip)
+        failures = columns.pop("failures")
+        if failures and not skip:
+            doc, error, at = failures[0]
+            where = f"document {documents.id(doc)!r}"
+            if at == "unit":  # The caller's own exception comes out as it is.
+                if hasattr(error, "add_note"):
+                    error.add_note(f"while {self._unit_name} measured {where}")
+                raise error
+            told = at == "unread" and documents.ids is None and not documents.first
+            raise type(error)(str(error) if told else f"{error} ({where})")
+        if failures:
+            told = [(doc, _reason(error, at), at != "unread") for doc, error, at in failures]
+            documents.skip(told)
+        return self._chunks(columns, documents)
 
     def split_within(self, parents: Chunks, *, threads: int = 0) -> Chunks:
         """Return chunks of chunks: each lies inside its parent and knows its row.
@@ -265,6 +292,16 @@ class Splitting:
 
 def _rebuild(strategy: type[Splitting], settings: dict[str, Any]) -> Splitting:
     return strategy(**settings)
+
+
+def _skips(errors: str) -> bool:
+    if errors not in ("raise", "skip"):
+        raise _core.SettingError(f"errors ({errors!r}) must be 'raise' or 'skip'")
+    return errors == "skip"
+
+
+def _reason(error: Exception, at: str) -> str:
+    return f"{type(error).__name__}: {error}" if at == "unit" else str(error)
 
 
 def _iterable(texts: Iterable[Text]) -> Iterable[Text]:

@@ -6,7 +6,6 @@ use std::sync::Mutex;
 
 use pyo3::prelude::*;
 
-use super::errors::InternalError;
 use crate::error::{Error, Result};
 
 /// The first exception raised by Python code during a call.
@@ -57,13 +56,6 @@ fn finish<T>(result: std::thread::Result<Result<T>>, raised: Raised) -> PyResult
     }
     match result {
         Ok(result) => Ok(result?),
-        Err(panic) => {
-            let words = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| panic.downcast_ref::<&str>().copied())
-                .unwrap_or("unknown");
-            Err(InternalError::new_err(format!("a defect of cantle: {words}")))
-        }
+        Err(panic) => Err(Error::from_panic(&*panic).into()),
     }
 }

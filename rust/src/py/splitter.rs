@@ -1,8 +1,11 @@
 //! `_core.Splitter`: a strategy with its settings, checked when it is built.
 
-use pyo3::exceptions::PyTypeError;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyString};
+use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
 use super::columns::dict;
 use super::enter::{attached, detached};
@@ -115,16 +118,33 @@ impl Splitter {
         Ok(Self { core: Core::new(strategy, unit, limit)?, measure })
     }
 
-    /// Cuts each text; the columns of all.
+    /// Cuts each text; the columns of all, and `failures`: for each text that could not be read or cut
+    /// its number, the exception, and which of `unread`, `cut` and `unit` failed. Without `skip`, the
+    /// first failure ends the call.
     fn split<'py>(
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
         threads: &Bound<'py, PyAny>,
+        skip: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let threads = number("threads", threads)?;
         let texts = Texts::new(texts)?;
-        dict(py, self.run(py, &texts.sources()?, threads)?)
+        let (sources, unread) = texts.sources(skip)?;
+        let mut failures: Vec<_> =
+            unread.into_iter().map(|(doc, error)| (doc, error, "unread")).collect();
+        let columns = if skip || failures.is_empty() {
+            let (columns, more) = self.run(py, &sources, threads, skip)?;
+            failures.extend(more);
+            failures.sort_by_key(|(doc, ..)| *doc);
+            columns
+        } else {
+            Columns::default()
+        };
+        let dict = dict(py, columns)?;
+        let failures = failures.into_iter().map(|(doc, error, at)| (doc, error.into_value(py), at));
+        dict.set_item("failures", PyList::new(py, failures.collect::<Vec<_>>())?)?;
+        Ok(dict)
     }
 
     /// Cuts inside spans: for row i, `texts[doc[i]]` from byte `start[i]` to `end[i]`, whose first
@@ -164,24 +184,56 @@ impl Splitter {
                 parent: Some(row as i64),
             });
         }
-        dict(py, self.run(py, &sources, threads)?)
+        let (columns, failures) = self.run(py, &sources, threads, false)?;
+        match failures.into_iter().next() {
+            Some((_, error, _)) => Err(error),
+            None => dict(py, columns),
+        }
     }
 }
 
+/// A document that failed: its number, the exception, and what failed.
+type Failed = (i32, PyErr, &'static str);
+
 impl Splitter {
-    fn run(&self, py: Python<'_>, sources: &[Source<'_>], threads: usize) -> PyResult<Columns> {
+    fn run(
+        &self,
+        py: Python<'_>,
+        sources: &[Source<'_>],
+        threads: usize,
+        skip: bool,
+    ) -> PyResult<(Columns, Vec<Failed>)> {
         let core = &self.core;
         let Some(measure) = &self.measure else {
-            return detached(py, |poll| split_all(core, sources, threads, poll));
+            let cut = detached(py, |poll| split_all(core, sources, threads, skip, poll))?;
+            let failures = cut.failures.into_iter();
+            return Ok((cut.columns, failures.map(|f| (f.doc, f.error.into(), "cut")).collect()));
         };
-        attached(py, |poll, raised| {
+        // What the function raised, in the order of the documents: the first ends a document.
+        let own = RefCell::new(VecDeque::new());
+        let cut = attached(py, |poll, raised| {
             let ask = |text: &str| {
                 let answer = measure.bind(py).call1((text,));
-                answer
-                    .and_then(|size| number("the size that unit returned", &size))
-                    .map_err(|error| raised.keep(error, Error::Callable))
+                let size = answer.and_then(|size| number("the size that unit returned", &size));
+                size.map_err(|error| {
+                    if error.is_instance_of::<PyException>(py) {
+                        own.borrow_mut().push_back(error);
+                        Error::Callable
+                    } else {
+                        raised.keep(error, Error::Interrupted)
+                    }
+                })
             };
-            split_measured(core, sources, &ask, poll)
-        })
+            split_measured(core, sources, &ask, skip, poll)
+        })?;
+        let mut own = own.into_inner();
+        let failures = cut.failures.into_iter().map(|failure| match failure.error {
+            Error::Callable => match own.pop_front() {
+                Some(error) => (failure.doc, error, "unit"),
+                None => (failure.doc, Error::Callable.into(), "cut"),
+            },
+            error => (failure.doc, error.into(), "cut"),
+        });
+        Ok((cut.columns, failures.collect()))
     }
 }

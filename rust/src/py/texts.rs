@@ -75,20 +75,37 @@ impl<'py> Texts<'py> {
             }
             Self::Arrow(texts) => {
                 let texts = texts.get();
-                Box::new((0..texts.len()).map(|i| Ok(texts.get(i))))
+                let mut flaws = texts.flaws().iter().peekable();
+                Box::new((0..texts.len()).map(move |i| {
+                    match flaws.next_if(|(row, _)| *row == i) {
+                        Some((_, words)) => Err(TextError::new_err(words.clone())),
+                        None => Ok(texts.get(i)),
+                    }
+                }))
             }
         }
     }
 
-    /// Borrows every text as a document; the first has number 0.
-    pub(super) fn sources(&self) -> PyResult<Vec<Source<'_>>> {
-        let source = |(i, text): (usize, PyResult<_>)| {
-            let (text, ascii) = text?;
+    /// Borrows every text as a document; the first has number 0. One that cannot be read is an empty
+    /// document, and told of beside; without `skip`, the first such ends the reading.
+    pub(super) fn sources(&self, skip: bool) -> PyResult<(Vec<Source<'_>>, Vec<(i32, PyErr)>)> {
+        let (mut sources, mut unread) = (Vec::new(), Vec::new());
+        for (i, text) in self.borrow().enumerate() {
             let doc = i32::try_from(i)
                 .map_err(|_| SettingError::new_err("texts: more than 2**31 in one call"))?;
-            Ok(Source { text, ascii, doc, byte_start: 0, char_start: 0, parent: None })
-        };
-        self.borrow().enumerate().map(source).collect()
+            let (text, ascii) = match text {
+                Ok(text) => text,
+                Err(error) => {
+                    unread.push((doc, error));
+                    if !skip {
+                        break;
+                    }
+                    ("", true)
+                }
+            };
+            sources.push(Source { text, ascii, doc, byte_start: 0, char_start: 0, parent: None });
+        }
+        Ok((sources, unread))
     }
 }
 

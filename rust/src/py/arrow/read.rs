@@ -67,6 +67,8 @@ pub(in crate::py) struct ArrowReader {
     table: Option<Table>,
     /// What the texts are called in messages.
     name: String,
+    /// Whether a string that is none is an error at once.
+    strict: bool,
 }
 
 fn named(fields: &Fields) -> String {
@@ -124,12 +126,13 @@ impl Table {
 impl ArrowReader {
     /// `name` is what messages call the texts; `text` and `id` name columns of a table.
     #[new]
-    #[pyo3(signature = (source, name, text, id))]
+    #[pyo3(signature = (source, name, text, id, strict))]
     fn new(
         source: &Bound<'_, PyAny>,
         name: String,
         text: Option<&str>,
         id: Option<&str>,
+        strict: bool,
     ) -> PyResult<Self> {
         let (source, field) = import(source)?;
         let table = match (field.data_type(), text) {
@@ -149,10 +152,11 @@ impl ArrowReader {
             )));
         }
         let state = State { source, pending: VecDeque::new(), given: 0, rows: 0 };
-        Ok(Self { state: Mutex::new(state), table, name })
+        Ok(Self { state: Mutex::new(state), table, name, strict })
     }
 
-    /// The next `most` documents, or all: texts, ids and carried columns where there are any.
+    /// The next `most` documents, or all: texts, ids and carried columns where there are any. A string
+    /// that is none, of an array that holds documents, is told of when it is cut.
     fn read(
         &self,
         py: Python<'_>,
@@ -183,6 +187,7 @@ impl ArrowReader {
                 }
                 state.given += array.len();
             }
+            let texts = if self.strict { texts.sound()? } else { texts };
             return Ok((texts.into(), None, None));
         };
         let mut ids = table.id.as_ref().map(|_| Strings::default());
@@ -217,6 +222,7 @@ impl ArrowReader {
         }
         let carried = (!table.carried.is_empty())
             .then(|| ArrowTable::new(Arc::clone(&table.schema), batches));
+        let ids = ids.map(Strings::sound).transpose()?;
         Ok((texts.into(), ids.map(Into::into), carried))
     }
 }

@@ -37,6 +37,8 @@ const EMPTY: Row = Row { start: 0, len: 0, buffer: NO_BUFFER, ascii: true };
 pub(super) struct Strings {
     pub(super) buffers: Vec<Buffer>,
     pub(super) rows: Vec<Row>,
+    /// Rows that could not be taken in, and why, in order. They are empty strings.
+    pub(super) flaws: Vec<(usize, String)>,
 }
 
 /// What a null becomes.
@@ -159,7 +161,8 @@ fn keys(data: &ArrayData, kind: &DataType) -> Option<Vec<i64>> {
 }
 
 impl Strings {
-    /// Takes in the rows of one array. `place` names a row in messages ("texts[3]").
+    /// Takes in the rows of one array. `place` names a row in messages ("texts[3]"). What is wrong
+    /// with a string is noted as a flaw of its row; with the array, an error.
     pub(super) fn extend(
         &mut self,
         array: &dyn Array,
@@ -168,13 +171,14 @@ impl Strings {
     ) -> Result<(), Error> {
         let data = array.to_data();
         let first = self.buffers.len() as u32;
-        let broken = |i: usize| Error::Text(format!("{} lies outside its Arrow buffers", place(i)));
+        let outside = |i: usize| format!("{} lies outside its Arrow buffers", place(i));
+        let broken = |i: usize| Error::Text(outside(i));
         let told = |i: usize, flaw: Flaw| match flaw {
-            Flaw::Bounds => broken(i),
-            Flaw::Utf8(at, byte) => Error::Text(format!(
+            Flaw::Bounds => outside(i),
+            Flaw::Utf8(at, byte) => format!(
                 "{} is not UTF-8: the byte 0x{byte:02x} at position {at} is out of place",
                 place(i)
-            )),
+            ),
         };
         let null = |i: usize| match nulls {
             Nulls::Empty => Ok(EMPTY),
@@ -194,23 +198,43 @@ impl Strings {
                 }
                 let key = usize::try_from(key).ok().filter(|&key| key < values.len);
                 let key = key.ok_or_else(|| broken(i))?;
-                let row = match known[key] {
-                    Some(row) => row,
-                    None => values.row(key).map_err(|flaw| told(i, flaw))?,
+                let found = match known[key] {
+                    Some(row) => Ok(row),
+                    None => values.row(key),
                 };
-                known[key] = Some(row);
-                self.rows.push(row.map_or_else(|| null(i), Ok)?);
+                match found {
+                    Ok(row) => {
+                        known[key] = Some(row);
+                        self.rows.push(row.map_or_else(|| null(i), Ok)?);
+                    }
+                    Err(flaw) => self.flaw(told(i, flaw)),
+                }
             }
             self.buffers.extend_from_slice(dictionary.buffers());
         } else {
             let values = Values::new(&data, first).ok_or_else(|| broken(0))?;
             for i in 0..values.len {
-                let row = values.row(i).map_err(|flaw| told(i, flaw))?;
-                self.rows.push(row.map_or_else(|| null(i), Ok)?);
+                match values.row(i) {
+                    Ok(row) => self.rows.push(row.map_or_else(|| null(i), Ok)?),
+                    Err(flaw) => self.flaw(told(i, flaw)),
+                }
             }
             self.buffers.extend_from_slice(data.buffers());
         }
         Ok(())
+    }
+
+    fn flaw(&mut self, words: String) {
+        self.flaws.push((self.rows.len(), words));
+        self.rows.push(EMPTY);
+    }
+
+    /// Itself, if every row could be taken in.
+    pub(super) fn sound(self) -> Result<Self, Error> {
+        match self.flaws.first() {
+            None => Ok(self),
+            Some((_, words)) => Err(Error::Text(words.clone())),
+        }
     }
 
     /// Takes in whole numbers as their decimal digits.
@@ -309,6 +333,10 @@ impl ArrowTexts {
         self.strings.get(i)
     }
 
+    pub(in crate::py) fn flaws(&self) -> &[(usize, String)] {
+        &self.strings.flaws
+    }
+
     fn part(&self, doc: usize, start: usize, end: usize) -> PyResult<&str> {
         let part = (doc < self.len()).then(|| self.get(doc).0.get(start..end)).flatten();
         part.ok_or_else(|| {
@@ -334,7 +362,7 @@ impl ArrowTexts {
             start = end;
         }
         let buffers = vec![Buffer::from(data.as_bytes())];
-        Ok(Strings { buffers, rows }.into())
+        Ok(Strings { buffers, rows, flaws: Vec::new() }.into())
     }
 
     fn __len__(&self) -> usize {
