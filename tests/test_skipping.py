@@ -97,17 +97,21 @@ def test_the_others_are_cut_as_ever(bad, unit, kind, words, threads):
         (2, "c", reason),
         (4, "e", reason.replace("texts[2]", "texts[4]")),
     )
-    assert chunks.skipped[0].id == "c" and chunks.skipped[0].reason == reason
+    assert chunks.skipped[0].id == "c"
+    assert chunks.skipped[0].reason == reason
     kept = [0, 1, 3, 5]
     alone = splitter.split_all([texts[i] for i in kept], ids=[ids[i] for i in kept])
     assert alone.skipped == ()
-    assert chunks.ids == alone.ids and chunks.texts == alone.texts
+    assert chunks.ids == alone.ids
+    assert chunks.texts == alone.texts
     assert np.array_equal(chunks.doc, np.array(kept)[alone.doc])
     assert len(chunks.documents) == 6
-    assert f"{len(chunks)} of 6 documents" in repr(chunks) and "2 skipped" in repr(chunks)
+    assert f"{len(chunks)} of 6 documents" in repr(chunks)
+    assert "2 skipped" in repr(chunks)
 
     again = pickle.loads(pickle.dumps(chunks))
-    assert again == chunks and again.skipped == chunks.skipped
+    assert again == chunks
+    assert again.skipped == chunks.skipped
     assert chunks[:1].skipped == chunks.skipped
     for texts_as in ("large", "view"):
         table = pa.table(chunks.to_arrow(texts_as))
@@ -152,7 +156,8 @@ def test_a_dictionary_with_a_value_that_is_not_utf8():
     values = pa.array([b"good", b"\xff"], pa.binary())
     data = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0, 1], pa.int8()), values)
     chunks = cantle.Whole(unit="chars").split_all(data, errors="skip")
-    assert chunks.texts == ["good", "good"] and [s.doc for s in chunks.skipped] == [1, 3]
+    assert chunks.texts == ["good", "good"]
+    assert [s.doc for s in chunks.skipped] == [1, 3]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
