@@ -85,9 +85,13 @@ def test_processes_that_are_started_in_every_way(method):
 
 
 def test_the_example_overlaps():
-    run = "import runpy, sys; path = sys.argv.pop(); runpy.run_path(path, run_name='__main__')"
+    # No thread is made to give the lock up: only a call that gives it away lets the loop go on.
+    run = """
+import runpy, sys
+sys.setswitchinterval(1_000)
+runpy.run_path(sys.argv.pop(), run_name="__main__")
+"""
     printed = in_fresh_process(run, str(EXAMPLES / "while_serving.py"))
-    chunks, rounds = map(int, re.findall(r"\d+", printed))
+    chunks, *rounds = map(int, re.findall(r"\d+", printed))
     assert chunks > 1_000
-    # The two calls take the lock for a moment each; a loop that waited for them would stand still.
-    assert rounds > 100
+    assert min(rounds) > 0
