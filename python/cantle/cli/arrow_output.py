@@ -109,10 +109,5 @@ class ArrowFile(Sink):
 
 def own_columns(chunks: Chunks) -> list[Any]:
     """Return a chunk's own columns."""
-    sources = pa.array([chunks.documents.id(i) for i in range(len(chunks.documents))], pa.string())
-    return [
-        pa.array(chunks.ids, pa.string()),
-        sources.take(pa.array(chunks.doc)),
-        *(pa.array(getattr(chunks, name), _TYPES[name]) for name in OWN[2:-1]),
-        pa.array(chunks.texts, pa.large_string()),
-    ]
+    table = pa.table(chunks)
+    return [table.column(name).cast(type) for name, type in _TYPES.items()]

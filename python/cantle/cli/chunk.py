@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
-from contextlib import ExitStack, suppress
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
 from cantle import strategy_from_text, units
-from cantle.cli.carried import Carried, carried
-from cantle.cli.cutting import cut
-from cantle.cli.formats import ENDINGS, TYPED, Missing, Unreadable
-from cantle.cli.inputs import STDIN, Found, Source, find, same_file
-from cantle.cli.output import JsonLines, Sink
-from cantle.cli.parts import NotOurs, Parts
-from cantle.cli.reading import read
-from cantle.cli.report import Report, Stopped
+from cantle.cli.ending import wrong
+from cantle.cli.formats import ENDINGS, TYPED
+from cantle.cli.inputs import STDIN, Found, find, same_file
+from cantle.cli.job import Job, is_folder, write_summary
+from cantle.cli.report import Report
 from cantle.cli.rows import Columns
-from cantle.cli.settings import settings_of, versions
-from cantle.cli.spool import spooled
-from cantle.cli.table import Table
-from cantle.cli.target import Target, target_problem
-from cantle.cli.writing import File, written_as
+from cantle.cli.target import target_problem
+from cantle.cli.writing import written_as
 from cantle.strategies import Splitting
 
 _FORMATS = tuple(format for format in ENDINGS if format != "document")
@@ -163,9 +154,9 @@ def chunk(
     splitter = _strategy(strategy, given)
     file = None if output == STDIN else output
     if table and output == STDIN:
-        _wrong("--table and -o - both write to standard output")
+        wrong("--table and -o - both write to standard output")
     if file is None and sys.__stdout__ is None:
-        _wrong("cannot write standard output: it is closed", 1)
+        wrong("cannot write standard output: it is closed", 1)
     format_out = None if file is None else _written_as(file)
     typed = format_out in TYPED
     names = None if carry is None else tuple(name for name in carry.split(",") if name)
@@ -174,74 +165,15 @@ def chunk(
     _check_target(file, found)
     _check_target(summary, found)
     if file is not None and summary is not None and same_file(file, summary):
-        _wrong(f"cannot write {summary}: it is also the output")
+        wrong(f"cannot write {summary}: it is also the output")
     report = Report(quiet=quiet, strict=strict)
-    report.others = found.others
-    settings = settings_of(splitter)
-    with ExitStack() as stack:
-        stack.callback(report.close)
-        try:
-            tables = format_out not in (None, "jsonl")
-            sources = spooled(found.sources, stack, tables=tables)
-            follow = carried(sources, columns) if tables else Carried()
-            if not typed:
-                follow.types = dict.fromkeys(follow.types)
-            table = table or (output is None and sys.stdout.isatty())
-            sinks: list[Sink] = [Table()] if table else []
-            target: File | Parts | None = None
-            if file is not None:
-                target = _open_target(file, follow, sources, columns, settings, report)
-                stack.callback(target.discard)
-                sinks.append(target)
-            elif not table:
-                sinks.append(JsonLines(sys.stdout.buffer))
-            for problem in found.problems:
-                report.problem(problem)
-            if not (table and sys.stdout.isatty()):
-                report.show_bar(_total(found))
-            if isinstance(target, Parts):
-                documents = target.rest(read(target.left(), columns))
-            else:
-                documents = read(sources, columns)
-            for chunks, batch in cut(splitter, documents, report, threads=jobs, limit=limit):
-                for sink in sinks:
-                    sink.write(chunks, batch)
-            for sink in sinks:
-                sink.close()
-            sys.stdout.flush()
-            if target is not None and (report.documents or not report.skipped):
-                target.commit()
-        except Stopped as stopped:
-            _end(report, 1, f"{stopped}; stopped (--strict)")
-        except BrokenPipeError:
-            _forget_stdout()
-            raise typer.Exit(141) from None
-        except OSError as error:
-            place = "standard output" if file is None else file
-            _end(report, 1, f"cannot write {place}: {error.strerror or error}")
-        except Unreadable as error:
-            _end(report, 1, f"cannot read standard input: {error}")
-        except MemoryError:
-            _end(report, 1, "there is not enough memory")
-        except KeyboardInterrupt:
-            more = f"; the same call goes on from the parts in {file}"
-            parts = file is not None and _is_folder(file)
-            _end(report, 130, f"interrupted{more if parts else ''}")
+    table = table or (output is None and sys.stdout.isatty())
+    job = Job(splitter, found, columns, report, file, format_out, table, jobs, limit)
+    job.run()
     report.summary(units.describe(units.resolve(splitter.unit)))
     if summary is not None:
-        _write_summary(summary, report.as_dict() | {"output": output, "settings": settings})
+        write_summary(summary, report.as_dict() | {"output": output, "settings": job.settings})
     raise typer.Exit(1 if report.skipped else 0)
-
-
-def _end(report: Report, status: int, message: str) -> NoReturn:
-    report.close()
-    report.say(f"cantle: {message}")
-    raise typer.Exit(status) from None
-
-
-def _wrong(message: str, status: int = 2) -> NoReturn:
-    print(f"cantle: {' '.join(message.split())}", file=sys.stderr)
-    raise typer.Exit(status)
 
 
 def _strategy(text: str, options: dict[str, Any]) -> Splitting:
@@ -253,14 +185,14 @@ def _strategy(text: str, options: dict[str, Any]) -> Splitting:
         for key, value in options.items():
             option = "--no-trim" if key == "trim" else f"--{key.replace('_', '-')}"
             if not hasattr(splitter, key):
-                _wrong(f"{option} means nothing to {splitter.strategy}")
+                wrong(f"{option} means nothing to {splitter.strategy}")
             built = getattr(splitter, key)
             if (units.resolve(built) if key == "unit" else built) != value:
-                _wrong(f"{option} and --strategy {text!r} set {key} to different values")
+                wrong(f"{option} and --strategy {text!r} set {key} to different values")
     except OSError as error:
-        _wrong(f"unit: cannot read {error.filename or 'it'}: {error.strerror or error}")
+        wrong(f"unit: cannot read {error.filename or 'it'}: {error.strerror or error}")
     except (TypeError, ValueError) as error:
-        _wrong(str(error))
+        wrong(str(error))
     return splitter
 
 
@@ -268,81 +200,25 @@ def _check_target(file: str | None, found: Found) -> None:
     if file is None:
         return
     if any(s.path != STDIN and same_file(s.path, file) for s in found.sources):
-        _wrong(f"cannot write {file}: it is also an input")
-    if _is_folder(file) and any(source.path == STDIN for source in found.sources):
-        _wrong(f"cannot write {file}: what came on standard input does not come again")
+        wrong(f"cannot write {file}: it is also an input")
+    if is_folder(file) and any(source.path == STDIN for source in found.sources):
+        wrong(f"cannot write {file}: what came on standard input does not come again")
     if reason := target_problem(file):
-        _wrong(f"cannot write {file}: {reason}")
-
-
-def _open_target(
-    file: str,
-    follow: Carried,
-    sources: list[Source],
-    columns: Columns,
-    settings: dict[str, Any],
-    report: Report,
-) -> File | Parts:
-    try:
-        if _is_folder(file):
-            return Parts(file, follow, sources, columns, settings, report)
-        return File(file, follow, settings)
-    except OSError as error:
-        _wrong(f"cannot write {file}: {error.strerror or error}")
-    except (Missing, NotOurs) as error:
-        _wrong(f"cannot write {file}: {error}")
-
-
-def _is_folder(file: str) -> bool:
-    return file.endswith(("/", os.sep))
+        wrong(f"cannot write {file}: {reason}")
 
 
 def _written_as(file: str) -> str:
     try:
-        if _is_folder(file):
+        if is_folder(file):
             return "parquet"
         return written_as(file)[0]
     except ValueError as error:
-        _wrong(f"cannot write {file}: {error}")
+        wrong(f"cannot write {file}: {error}")
 
 
 def _find(paths: list[str], format: str | None, file: str | None, *, lines: bool) -> Found:
     """Return the inputs; standard input is JSON Lines where columns are named."""
     if format is not None and format not in _FORMATS:
-        _wrong(f"--format ({format!r}) must be one of {', '.join(_FORMATS)}")
+        wrong(f"--format ({format!r}) must be one of {', '.join(_FORMATS)}")
     stdin = format or ("jsonl" if lines else "text")
     return find(paths, format=format or "text", stdin=stdin, target=file)
-
-
-def _write_summary(file: str, summary: dict[str, Any]) -> None:
-    text = json.dumps(summary | {"versions": versions()}, indent=2) + "\n"
-    try:
-        target = Target(file)
-        try:
-            target.stream.write(text.encode())
-            target.commit()
-        finally:
-            target.discard()
-    except OSError as error:
-        print(f"cantle: cannot write {file}: {error.strerror or error}", file=sys.stderr)
-        raise typer.Exit(1) from None
-
-
-def _total(found: Found) -> int | None:
-    """Return how many bytes are to be read, if that is known: not what unpacking makes of them."""
-    total = 0
-    for source in found.sources:
-        packed = source.compression or source.format in TYPED
-        if packed or not os.path.isfile(source.path):
-            return None
-        with suppress(OSError):
-            total += os.path.getsize(source.path)
-    return total
-
-
-def _forget_stdout() -> None:
-    """Send what is still buffered nowhere, so that the interpreter ends in silence."""
-    with suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
