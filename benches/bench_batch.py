@@ -5,7 +5,8 @@
 
 The best of some rounds counts, in turns: other work on the machine only makes slower. Every figure
 is taken in a process of its own that makes the input, notes its memory, and calls once: what Python
-keeps with a string, and what an allocator keeps, is not there yet.
+keeps with a string, and what an allocator keeps, is not there yet. Peers cut a tenth of the rows;
+CPU time, memory and chunks are told for as many rows as the others.
 """
 
 from __future__ import annotations
@@ -22,11 +23,15 @@ from typing import Any
 import numpy as np
 
 import cantle
+import peers
 
 ROWS = 1_000_000
 LENGTH = 200
 ROUNDS = 5
-SPLITTER = cantle.Recursive(100, 0, "chars")
+SIZE = 100
+SPLITTER = cantle.Recursive(SIZE, 0, "chars")
+PEER_ROWS = 100_000
+"""Peers make an object or more a chunk: they get a tenth of the rows, in one round."""
 
 
 def documents(corpus: str, rows: int, length: int = LENGTH) -> list[str]:
@@ -96,6 +101,21 @@ def once(call: str, corpus: str, rows: int) -> dict[str, Any]:
     }
 
 
+def peer(name: str, corpus: str, rows: int) -> dict[str, Any]:
+    """Make the input and let a peer cut it, once; its chunks keep the limit, or this fails."""
+    run = peers.rows_by_characters(SIZE)[name]
+    source = documents(corpus, rows)
+    run(source[:10])
+    before = memory("VmRSS")
+    start, cpu = time.perf_counter(), time.process_time()
+    found = run(source)
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+    mib = memory("VmHWM") - before
+    assert len(found) == rows
+    assert all(len(text) <= SIZE for texts in found for text in texts)
+    return {"seconds": seconds, "cpu": cpu, "mib": mib, "chunks": sum(map(len, found))}
+
+
 def memory(line: str) -> float:
     """MiB held now (`VmRSS`), or at most since this was last asked (`VmHWM`); Linux only."""
     try:
@@ -124,6 +144,8 @@ def test_answers_do_not_depend_on_the_road() -> None:
 
 def test_a_fresh_process_answers() -> None:
     assert fresh("Arrow in, columns out", "prose", 100)["chunks"] > 100
+    for name in peers.rows_by_characters(SIZE):
+        assert fresh(name, "prose", 100)["chunks"] > 100
 
 
 def main() -> None:
@@ -146,10 +168,21 @@ def main() -> None:
                 f"| {mib:.0f} | {answers[0]['chunks']:,} |",
                 flush=True,
             )
+        for name in peers.rows_by_characters(SIZE):
+            answer = fresh(name, corpus, PEER_ROWS)
+            per_row = answer["cpu"] * ROWS / PEER_ROWS
+            print(
+                f"| {corpus} | {name}, list of str out | {PEER_ROWS / answer['seconds']:,.0f} "
+                f"| {per_row:.2f} | {first / per_row:.4f} "
+                f"| {answer['mib'] * ROWS / PEER_ROWS:.0f} "
+                f"| {answer['chunks'] * ROWS // PEER_ROWS:,} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        print(json.dumps(once(sys.argv[1], sys.argv[2], int(sys.argv[3]))))
+        measure = once if sys.argv[1] in CALLS else peer
+        print(json.dumps(measure(sys.argv[1], sys.argv[2], int(sys.argv[3]))))
     else:
         main()
