@@ -56,7 +56,7 @@ def ordinary(tokenizer: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
 
 def assert_equal_to_tiktoken(ours: cantle.Tokenizer, theirs: tiktoken.Encoding, texts) -> None:
     for text, ids in zip(texts, theirs.encode_ordinary_batch(texts, num_threads=2), strict=True):
-        assert ours.encode(text).tolist() == ids, text
+        assert ours.encode(text).ids.tolist() == ids, text
         assert ours.count(text) == len(ids), text
 
 
@@ -64,7 +64,7 @@ def assert_equal_to_tokenizers(ours: cantle.Tokenizer, theirs: tokenizers.Tokeni
     reference = ordinary(theirs)
     encodings = reference.encode_batch(list(texts), add_special_tokens=False)
     for text, encoding in zip(texts, encodings, strict=True):
-        assert ours.encode(text).tolist() == encoding.ids, text
+        assert ours.encode(text).ids.tolist() == encoding.ids, text
         assert ours.count(text) == len(encoding.ids), text
         decoded = reference.decode(encoding.ids, skip_special_tokens=False)
         assert ours.decode(encoding.ids).decode() == decoded
@@ -464,7 +464,7 @@ def test_long_texts_equal_tokenizers(kind):
     ]
     for text in texts:
         reference = ordinary(theirs).encode(text, add_special_tokens=False)
-        assert ours.encode(text).tolist() == reference.ids
+        assert ours.encode(text).ids.tolist() == reference.ids
         assert ours.count(text) == len(reference.ids)
         to_byte = [0]
         for character in text:

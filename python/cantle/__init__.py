@@ -11,6 +11,7 @@ from cantle._core import (
 from cantle.arrow import ChunkTable
 from cantle.chunks import Chunk, Chunks
 from cantle.documents import Documents, Skipped
+from cantle.ruler import TokenRuler
 from cantle.shortcut import split
 from cantle.strategies import (
     Recursive,
@@ -22,7 +23,7 @@ from cantle.strategies import (
     strategies_from_text,
     strategy_from_text,
 )
-from cantle.tokenizer import Tokenizer
+from cantle.tokenizer import Encoding, Offset, Tokenizer
 
 __all__ = [
     "OVERSIZE",
@@ -30,13 +31,16 @@ __all__ = [
     "ChunkTable",
     "Chunks",
     "Documents",
+    "Encoding",
     "InternalError",
+    "Offset",
     "Recursive",
     "Sentence",
     "Separator",
     "SettingError",
     "Skipped",
     "TextError",
+    "TokenRuler",
     "Tokenizer",
     "TokenizerError",
     "Whole",

@@ -5,11 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cantle import _core, names
+from cantle.documents import Arrow, Text, arrow_strings, is_arrow
+from cantle.ruler import TokenRuler
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +26,24 @@ _PUBLISHED = {
     "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": ("cl100k_base", "cl100k"),
     "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": ("o200k_base", "o200k"),
 }
+
+
+class Encoding(NamedTuple):
+    """The tokens of a text."""
+
+    ids: NDArray[np.uint32]
+    """Their ids; uint32 [tokens]."""
+    ends: NDArray[np.int64]
+    """The byte offset behind each, possibly inside a character; int64 [tokens]."""
+
+
+class Offset(NamedTuple):
+    """A place in a text, on a character boundary."""
+
+    byte: int
+    """In UTF-8 bytes from its start."""
+    char: int
+    """In characters."""
 
 
 class Tokenizer:
@@ -57,6 +78,8 @@ class Tokenizer:
             self._core = _core.Tokenizer.from_ranks(source.encode(), pattern)
         else:
             self._core = _core.Tokenizer.from_json(source, count_special)
+            if (warning := self._core.warning) is not None:
+                warnings.warn(warning, RuntimeWarning, stacklevel=3)
 
     @classmethod
     def from_name(cls, name: str) -> Tokenizer:
@@ -165,9 +188,31 @@ class Tokenizer:
         """Return the number of tokens in `text`."""
         return self._core.count(text)
 
-    def encode(self, text: str | bytes) -> NDArray[np.uint32]:
-        """Return the token ids of `text`, without added specials; uint32 [tokens]."""
-        return self._core.encode(text)[0]
+    def count_all(self, texts: Iterable[Text] | Arrow, *, threads: int = 0) -> NDArray[np.int64]:
+        """Return the number of tokens in each of many texts; int64 [texts].
+
+        Args:
+            texts: `str` or UTF-8 `bytes`, or anything that hands out Arrow strings.
+            threads: How many threads of this call count; 0 is one per core.
+
+        Raises:
+            TextError: A text is not UTF-8; says which and where.
+        """
+        if is_arrow(texts):
+            given: Any = arrow_strings(texts, "texts")
+        elif isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+            kind = type(texts).__qualname__
+            raise TypeError(f"texts must be a sequence of texts, not {kind}; use count for one")
+        else:
+            given = texts if isinstance(texts, list | tuple) else tuple(texts)
+        counts, failure = self._core.count_all(given, threads)
+        if failure is not None:
+            raise failure[1]
+        return counts
+
+    def encode(self, text: str | bytes) -> Encoding:
+        """Return the token ids of `text` and where each token ends, without added specials."""
+        return Encoding(*self._core.encode(text))
 
     def offsets(self, text: str | bytes) -> NDArray[np.int64]:
         """Return the byte offset behind each token of `text`; int64 [tokens].
@@ -175,6 +220,28 @@ class Tokenizer:
         A token may end inside a character.
         """
         return self._core.encode(text)[1]
+
+    def truncate(self, text: str | bytes, n: int) -> Offset:
+        """Return where the longest beginning of `text` ends that has at most `n` tokens.
+
+        No more of the text is read than that takes.
+        """
+        return Offset(*self._core.truncate(text, n))
+
+    def measure(self, text: str | bytes, *, offsets: str = "chars", threads: int = 0) -> TokenRuler:
+        """Return a ruler over `text`, for the sizes of any of its spans.
+
+        Args:
+            text: The text; the ruler keeps a copy, and a quarter of a byte for each of its bytes.
+            offsets: What the ruler's offsets count: `"chars"` or `"bytes"`.
+            threads: How many threads read a text of a megabyte or more; 0 is one per core.
+
+        Raises:
+            SettingError: `offsets` is something else.
+        """
+        if offsets not in ("chars", "bytes"):
+            raise _core.SettingError(f"offsets ({offsets!r}) must be 'chars' or 'bytes'")
+        return TokenRuler(self._core.measure(text, offsets == "bytes", threads))
 
     def decode(self, ids: Sequence[int] | NDArray[Any]) -> bytes:
         """Return the bytes that token ids stand for.
@@ -216,7 +283,9 @@ class Tokenizer:
         return isinstance(other, Tokenizer) and self.__reduce__() == other.__reduce__()
 
     def __hash__(self) -> int:
-        return hash((self._kind, self._source, self._count_special, self._pattern))
+        # The same in every process, unlike the hash of a string.
+        told = repr(self.__reduce__()[1]).encode()
+        return int.from_bytes(hashlib.blake2b(told, digest_size=7).digest(), "little")
 
     def __repr__(self) -> str:
         return f"Tokenizer({self.name!r})"

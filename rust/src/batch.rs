@@ -12,6 +12,7 @@ use crate::guard::Guard;
 use crate::pack::Packed;
 use crate::split::{Measure, Splitter};
 use crate::text::Text;
+use crate::tokenizer::Tokenizer;
 
 /// Bytes of text from which a second thread earns its start.
 const WORTH_A_THREAD: usize = 1 << 16;
@@ -166,6 +167,69 @@ pub fn split_all(
     skip: bool,
     poll: &dyn Fn() -> Result<()>,
 ) -> Result<Cut> {
+    let parts = in_blocks(
+        sources,
+        threads,
+        poll,
+        |block, within, guard| split_block(splitter, block, None, within, skip, guard),
+        |cut| !skip && !cut.failures.is_empty(),
+    )?;
+    let mut whole = Cut::default();
+    for part in parts {
+        whole.columns.append(part.columns);
+        whole.failures.extend(part.failures);
+        if !skip && !whole.failures.is_empty() {
+            whole.failures.truncate(1);
+            break;
+        }
+    }
+    Ok(whole)
+}
+
+/// How many tokens each text has, on up to `threads` threads (0: one per core).
+///
+/// # Errors
+/// The first text that fails, in order, and why; an interruption has no text.
+pub fn count_all(
+    tokenizer: &Tokenizer,
+    sources: &[Source<'_>],
+    threads: usize,
+    poll: &dyn Fn() -> Result<()>,
+) -> Result<(Vec<i64>, Option<Failure>)> {
+    let count = |block: &[Source<'_>], _: usize, guard: &Guard<'_>| {
+        let mut counts = Vec::with_capacity(block.len());
+        for source in block {
+            guard.check()?;
+            match tokenizer.count(source.text, guard) {
+                Ok(count) => counts.push(count as i64),
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(error) => return Ok((counts, Some(Failure { doc: source.doc, error }))),
+            }
+        }
+        Ok((counts, None))
+    };
+    let parts = in_blocks(sources, threads, poll, count, |(_, failure)| failure.is_some())?;
+    let mut all = Vec::with_capacity(sources.len());
+    for (counts, failure) in parts {
+        all.extend(counts);
+        if failure.is_some() {
+            return Ok((all, failure));
+        }
+    }
+    Ok((all, None))
+}
+
+/// Works on blocks of neighbouring texts on up to `threads` threads (0: one per core); the results in
+/// the order of the texts. Each call of `work` may use as many threads as it is told.
+///
+/// Blocks behind the first whose result is the `last` are left out, or some of them.
+fn in_blocks<T: Send>(
+    sources: &[Source<'_>],
+    threads: usize,
+    poll: &dyn Fn() -> Result<()>,
+    work: impl Fn(&[Source<'_>], usize, &Guard<'_>) -> Result<T> + Sync,
+    last: impl Fn(&T) -> bool + Sync,
+) -> Result<Vec<T>> {
     let bytes: usize = sources.iter().map(|source| source.text.len()).sum();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if threads == 0 { cores() } else { threads };
@@ -175,25 +239,24 @@ pub fn split_all(
     let within = all / threads.max(1);
     let stop = AtomicBool::new(false);
     if threads <= 1 {
-        return split_block(splitter, sources, None, within, skip, &Guard::new(&stop, Some(poll)));
+        return Ok(vec![work(sources, within, &Guard::new(&stop, Some(poll)))?]);
     }
     let blocks = blocks(sources, bytes / (threads * 8));
     let next = AtomicUsize::new(0);
-    // The first block with a failure that is not skipped: those behind it need not be begun.
-    let last = AtomicUsize::new(blocks.len());
-    let done: Mutex<Vec<(usize, Result<Cut>)>> = Mutex::new(Vec::with_capacity(blocks.len()));
-    let work = |guard: &Guard<'_>| {
+    let end = AtomicUsize::new(blocks.len());
+    let done: Mutex<Vec<(usize, Result<T>)>> = Mutex::new(Vec::with_capacity(blocks.len()));
+    let take = |guard: &Guard<'_>| {
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
-            if i > last.load(Ordering::Relaxed) {
+            if i > end.load(Ordering::Relaxed) {
                 break;
             }
             let Some(block) = blocks.get(i) else { break };
-            let result = split_block(splitter, block, None, within, skip, guard);
+            let result = work(block, within, guard);
             match &result {
                 Err(_) => stop.store(true, Ordering::Relaxed),
-                Ok(cut) if !skip && !cut.failures.is_empty() => {
-                    last.fetch_min(i, Ordering::Relaxed);
+                Ok(part) if last(part) => {
+                    end.fetch_min(i, Ordering::Relaxed);
                 }
                 Ok(_) => {}
             }
@@ -204,10 +267,10 @@ pub fn split_all(
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> =
-            (1..threads).map(|_| scope.spawn(|| work(&Guard::new(&stop, None)))).collect();
+            (1..threads).map(|_| scope.spawn(|| take(&Guard::new(&stop, None)))).collect();
         // The caller's own thread works too, and keeps listening while the others finish.
         let guard = Guard::new(&stop, Some(poll));
-        work(&guard);
+        take(&guard);
         while workers.iter().any(|worker| !worker.is_finished()) {
             std::thread::sleep(Duration::from_micros(200));
             // A failed check has raised `stop`: the others end soon and say so.
@@ -216,17 +279,7 @@ pub fn split_all(
     });
     let mut done = done.into_inner().map_err(|_| Error::Internal("a worker failed".into()))?;
     done.sort_unstable_by_key(|(i, _)| *i);
-    let mut whole = Cut::default();
-    for (_, result) in done {
-        let part = result?;
-        whole.columns.append(part.columns);
-        whole.failures.extend(part.failures);
-        if !skip && !whole.failures.is_empty() {
-            whole.failures.truncate(1);
-            break;
-        }
-    }
-    Ok(whole)
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Cuts all texts on the caller's thread, with the caller's own function as ruler where needed.

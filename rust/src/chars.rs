@@ -1,5 +1,7 @@
 //! Byte offset <-> character offset (Unicode code points), by one pass over the text.
 
+use std::borrow::Cow;
+
 /// Bytes per block of the index: its memory is 1/32 of the text's.
 const BLOCK: usize = 256;
 
@@ -23,9 +25,22 @@ fn count(bytes: &[u8]) -> usize {
 /// Character offsets of one text.
 pub struct CharIndex<'t> {
     text: &'t [u8],
+    counts: Cow<'t, Counts>,
+}
+
+/// How many characters a text has, and how many before each place of it.
+#[derive(Clone)]
+pub(crate) struct Counts {
     /// Characters before each block; empty when the text is ASCII.
     before: Vec<usize>,
     chars: usize,
+}
+
+impl Counts {
+    /// The index of the text that was counted.
+    pub(crate) fn index<'t>(&'t self, text: &'t str) -> CharIndex<'t> {
+        CharIndex { text: text.as_bytes(), counts: Cow::Borrowed(self) }
+    }
 }
 
 impl<'t> CharIndex<'t> {
@@ -34,7 +49,8 @@ impl<'t> CharIndex<'t> {
     pub fn new(text: &'t str, ascii: bool) -> Self {
         let text = text.as_bytes();
         if ascii {
-            return Self { text, before: Vec::new(), chars: text.len() };
+            let counts = Counts { before: Vec::new(), chars: text.len() };
+            return Self { text, counts: Cow::Owned(counts) };
         }
         let mut before = Vec::with_capacity(text.len() / BLOCK + 1);
         let mut chars = 0;
@@ -42,45 +58,50 @@ impl<'t> CharIndex<'t> {
             before.push(chars);
             chars += count(block);
         }
-        Self { text, before, chars }
+        Self { text, counts: Cow::Owned(Counts { before, chars }) }
+    }
+
+    /// What was counted, for an index that outlives a borrow of the text.
+    pub(crate) fn into_counts(self) -> Counts {
+        self.counts.into_owned()
     }
 
     /// The number of characters.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.chars
+        self.counts.chars
     }
 
     /// Whether the text is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.chars == 0
+        self.counts.chars == 0
     }
 
     /// Characters that start before byte `at`.
     #[must_use]
     pub fn rank(&self, at: usize) -> usize {
-        if self.before.is_empty() {
+        if self.counts.before.is_empty() {
             return at.min(self.text.len());
         }
         if at >= self.text.len() {
-            return self.chars;
+            return self.counts.chars;
         }
         let block = at / BLOCK;
-        self.before[block] + count(&self.text[block * BLOCK..at])
+        self.counts.before[block] + count(&self.text[block * BLOCK..at])
     }
 
     /// The byte offset of character `n`; the text's length when there are not that many.
     #[must_use]
     pub fn nth(&self, n: usize) -> usize {
-        if n >= self.chars {
+        if n >= self.counts.chars {
             return self.text.len();
         }
-        if self.before.is_empty() {
+        if self.counts.before.is_empty() {
             return n;
         }
-        let block = self.before.partition_point(|&before| before <= n) - 1;
-        let mut left = n - self.before[block];
+        let block = self.counts.before.partition_point(|&before| before <= n) - 1;
+        let mut left = n - self.counts.before[block];
         let mut start = block * BLOCK;
         // Whole stretches are counted by vector code; only the last one byte by byte.
         while let Some(part) = self.text.get(start..start + 32) {

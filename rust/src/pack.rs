@@ -13,12 +13,8 @@
 use crate::cuts::Level;
 use crate::error::Result;
 use crate::guard::Guard;
-use crate::ruler::Ruler;
+use crate::ruler::{PAST, Ruler};
 use crate::text::Text;
-
-/// How far (bytes) behind the planned end a piece may end and still be tried. Token counts can
-/// shrink as text grows, but only within the word at the end.
-const PAST: usize = 256;
 
 /// The budget of a chunk, in the ruler's unit.
 #[derive(Clone, Copy, Debug)]

@@ -27,6 +27,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("InternalError", py.get_type::<errors::InternalError>())?;
     module.add_class::<splitter::Splitter>()?;
     module.add_class::<tokenizer::Tokenizer>()?;
+    module.add_class::<tokenizer::TokenRuler>()?;
     module.add_class::<arrow::strings::ArrowTexts>()?;
     module.add_class::<arrow::read::ArrowReader>()?;
     module.add_class::<arrow::table::ArrowTable>()?;

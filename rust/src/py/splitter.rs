@@ -26,7 +26,7 @@ pub(super) struct Splitter {
 }
 
 /// A whole number of at least 0, or an error that names the argument and the value.
-fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+pub(super) fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
     let is_bool = value.is_instance_of::<PyBool>();
     let number = value.extract::<usize>().ok().filter(|&n| n <= i64::MAX as usize);
     if let Some(number) = number.filter(|_| !is_bool) {

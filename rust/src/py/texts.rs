@@ -52,6 +52,9 @@ fn surrogate(py: Python<'_>, error: &PyErr, place: &dyn Fn() -> String) -> PyErr
     ))
 }
 
+/// A text that failed: its number, and the exception.
+pub(super) type Fault = (i32, PyErr);
+
 /// The texts of a call: Python's own, or strings in Arrow buffers.
 pub(super) enum Texts<'py> {
     Objects(Vec<Bound<'py, PyAny>>),
@@ -76,11 +79,9 @@ impl<'py> Texts<'py> {
             Self::Arrow(texts) => {
                 let texts = texts.get();
                 let mut flaws = texts.flaws().iter().peekable();
-                Box::new((0..texts.len()).map(move |i| {
-                    match flaws.next_if(|(row, _)| *row == i) {
-                        Some((_, words)) => Err(TextError::new_err(words.clone())),
-                        None => Ok(texts.get(i)),
-                    }
+                Box::new((0..texts.len()).map(move |i| match flaws.next_if(|(row, _)| *row == i) {
+                    Some((_, words)) => Err(TextError::new_err(words.clone())),
+                    None => Ok(texts.get(i)),
                 }))
             }
         }
@@ -88,7 +89,7 @@ impl<'py> Texts<'py> {
 
     /// Borrows every text as a document; the first has number 0. One that cannot be read is an empty
     /// document, and told of beside; without `skip`, the first such ends the reading.
-    pub(super) fn sources(&self, skip: bool) -> PyResult<(Vec<Source<'_>>, Vec<(i32, PyErr)>)> {
+    pub(super) fn sources(&self, skip: bool) -> PyResult<(Vec<Source<'_>>, Vec<Fault>)> {
         let (mut sources, mut unread) = (Vec::new(), Vec::new());
         for (i, text) in self.borrow().enumerate() {
             let doc = i32::try_from(i)

@@ -45,6 +45,14 @@ impl Bits {
         Some(index * 64 + 63 - word.leading_zeros() as usize).filter(|&found| found >= from)
     }
 
+    /// The first set bit at `at` or after.
+    pub(super) fn next_from(&self, at: usize) -> Option<usize> {
+        let first = self.0.get(at / 64)? & (u64::MAX << (at % 64));
+        let words = std::iter::once(first).chain(self.0[at / 64 + 1..].iter().copied());
+        let (words_before, word) = words.enumerate().find(|&(_, word)| word != 0)?;
+        Some((at / 64 + words_before) * 64 + word.trailing_zeros() as usize)
+    }
+
     /// Sets every bit `at + i` for which bit `i` of `other` is set; `at` is a multiple of 64.
     pub(super) fn merge(&mut self, at: usize, other: &Bits) {
         for (mine, theirs) in self.0[at / 64..].iter_mut().zip(&other.0) {
@@ -71,6 +79,11 @@ impl Ranked {
         });
         let ranks = ranks.collect();
         Self { bits, ranks, total }
+    }
+
+    /// How many bits are set.
+    pub(super) fn total(&self) -> usize {
+        self.total
     }
 
     /// How many bits before `at` are set.
@@ -124,6 +137,7 @@ mod tests {
                 prop_assert_eq!(bits.has(at), set.contains(&at));
                 let from = at / 3;
                 prop_assert_eq!(bits.last_in(from, at), set.range(from..at).next_back().copied());
+                prop_assert_eq!(bits.next_from(at), set.range(at..).next().copied());
             }
             let ranked = Ranked::new(bits);
             for at in 0..=length {

@@ -16,15 +16,13 @@ pub struct EncodedRuler<'t> {
     tokenizer: Arc<Foreign>,
     /// Where each token ends; never falling, with repeats where one character came to many tokens.
     /// What lies between two ends belongs to the later token.
-    ends: Vec<usize>,
+    ends: Arc<Vec<usize>>,
 }
 
 impl<'t> EncodedRuler<'t> {
-    pub(crate) fn new(tokenizer: Arc<Foreign>, text: &'t str, guard: &Guard<'_>) -> Result<Self> {
-        guard.check()?;
-        let (_, ends) = tokenizer.encode(text, guard)?;
-        guard.check()?;
-        Ok(Self { text, tokenizer, ends })
+    /// A ruler over `text`, whose tokens end at `ends`.
+    pub(crate) fn new(tokenizer: Arc<Foreign>, text: &'t str, ends: Arc<Vec<usize>>) -> Self {
+        Self { text, tokenizer, ends }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::EncodedRuler;
-use crate::guard::{Guard, NEVER};
+use crate::guard::Guard;
 use crate::ruler::Ruler;
 use crate::ruler::specials::WithSpecials;
 use crate::tokenizer::foreign::Foreign;
@@ -12,7 +12,8 @@ use crate::tokenizer::tests::WORDPIECE;
 fn ruler(text: &str, count_special: bool) -> Box<dyn Ruler + '_> {
     let foreign = Arc::new(Foreign::read(WORDPIECE).unwrap());
     let specials = if count_special { foreign.specials() } else { 0 };
-    let inner = EncodedRuler::new(foreign, text, &Guard::new(&NEVER, None)).unwrap();
+    let (_, ends) = foreign.encode(text, &Guard::never()).unwrap();
+    let inner = EncodedRuler::new(foreign, text, Arc::new(ends));
     Box::new(WithSpecials { specials, inner: Box::new(inner) })
 }
 

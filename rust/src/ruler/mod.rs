@@ -30,4 +30,24 @@ pub trait Ruler {
     ///
     /// A unit that `b` stands inside counts as the first. `behind(b, 0)` is `b`.
     fn behind(&self, b: usize, n: usize) -> Result<usize>;
+
+    /// An offset behind which no span from `a` of at most `n` units is looked for: beyond the plan,
+    /// as more text can mean fewer tokens, and at most [`PAST`] bytes beyond it.
+    fn furthest(&self, a: usize, n: usize) -> Result<usize> {
+        Ok(self.ahead(a, n)?.saturating_add(PAST))
+    }
+}
+
+/// How far (bytes) behind a planned end a longer span is looked for. Token counts can shrink as text
+/// grows, but only within the word at the end.
+pub const PAST: usize = 256;
+
+/// The furthest `b` on a character boundary for which `text[a..b]` has at most `n` units.
+pub fn reach(text: &str, ruler: &(impl Ruler + ?Sized), a: usize, n: usize) -> Result<usize> {
+    let furthest = ruler.furthest(a, n)?.min(text.len());
+    let mut b = text.floor_char_boundary(furthest).max(a);
+    while b > a && ruler.size(a, b)? > n {
+        b = text.floor_char_boundary(b - 1);
+    }
+    Ok(b)
 }

@@ -22,4 +22,8 @@ impl<R: Ruler + ?Sized> Ruler for WithSpecials<R> {
     fn behind(&self, b: usize, n: usize) -> Result<usize> {
         self.inner.behind(b, n.saturating_sub(self.specials))
     }
+
+    fn furthest(&self, a: usize, n: usize) -> Result<usize> {
+        self.inner.furthest(a, n.saturating_sub(self.specials))
+    }
 }

@@ -26,8 +26,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Ruler;
 use super::bits::{Bits, Ranked};
+use super::{PAST, Ruler};
 use crate::error::{Error, Result};
 use crate::guard::Guard;
 use crate::tokenizer::engine::{Engine, Sink};
@@ -146,6 +146,11 @@ impl TokenMarks {
         };
         Ok(Self { ends: Ranked::new(ends), starts })
     }
+
+    /// How many tokens there are.
+    pub(crate) fn total(&self) -> usize {
+        self.ends.total()
+    }
 }
 
 impl<'t, E: Engine> TokenRuler<'t, E> {
@@ -218,6 +223,31 @@ impl<E: Engine> Ruler for TokenRuler<'_, E> {
         let whole = self.marks.ends.rank(b - 1);
         let Some(before) = whole.checked_sub(n) else { return Ok(0) };
         Ok(self.marks.ends.select(before).map_or(self.text.len(), |at| at + 1))
+    }
+
+    /// The end of the first pretoken that holds more than the `n`-th token and does not look ahead: it
+    /// is whole in every longer span, which then has more than `n` tokens.
+    fn furthest(&self, a: usize, n: usize) -> Result<usize> {
+        let TokenMarks { ends, starts } = &*self.marks;
+        let (text, end) = (self.text, self.text.len());
+        let (head, from) = self.scan(text, a, |at| starts.has(at))?;
+        let before = ends.rank(from);
+        let more = n.saturating_sub(head);
+        let plan = match more.checked_sub(1) {
+            None => from,
+            Some(last) => ends.select(before.saturating_add(last)).map_or(end, |at| at + 1),
+        };
+        let most = plan.saturating_add(PAST).min(end);
+        let mut at = plan;
+        while at < most {
+            let start = starts.last_in(from, at + 1).unwrap_or(from);
+            at = starts.next_from(at + 1).unwrap_or(end);
+            let passed = ends.rank(at) - before > more;
+            if passed && at <= most && !self.engine.looks_ahead(&text[start..at]) {
+                break;
+            }
+        }
+        Ok(at.min(most))
     }
 }
 

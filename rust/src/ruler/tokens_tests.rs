@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{TokenMarks, TokenRuler, WORTH_A_THREAD, parts};
 use crate::guard::{Guard, NEVER};
-use crate::ruler::Ruler;
+use crate::ruler::{Ruler, reach};
 use crate::tokenizer::Tokenizer;
 use crate::tokenizer::engine::Engine;
 use crate::tokenizer::tests::{NAMES, TEXTS, bundled};
@@ -81,6 +81,46 @@ fn positions_are_those_of_the_whole_encoding() {
             }
         }
     }
+}
+
+/// `reach` from every place of `text` and for every budget, against a look at all ends.
+fn every_reach(text: &str) {
+    for (name, bundled) in NAMES.into_iter().zip(bundled()) {
+        let ruler = ruler(bundled, text, 1);
+        let borders = borders(text);
+        for (index, &a) in borders.iter().enumerate() {
+            let sizes: Vec<_> =
+                borders[index..].iter().map(|&b| (b, ruler.size(a, b).unwrap())).collect();
+            let most = sizes.iter().map(|&(_, size)| size).max().unwrap();
+            for budget in 0..=most + 1 {
+                let furthest = sizes.iter().rev().find(|&&(_, size)| size <= budget).unwrap().0;
+                let found = reach(text, &ruler, a, budget).unwrap();
+                assert_eq!(found, furthest, "{name} {text:?} from {a}, budget {budget}");
+            }
+        }
+    }
+}
+
+#[test]
+fn reach_is_the_furthest() {
+    for text in TEXTS {
+        every_reach(text);
+    }
+    for run in [" ", "\n", " \n", "\r\n", "a", "1", "!", "'s", "中", "\u{301}", "\t ", "-\n"] {
+        for tail in ["", "x", " x", "\n", "!"] {
+            every_reach(&(run.repeat(20) + tail));
+        }
+    }
+}
+
+#[test]
+fn reach_stops_looking_at_some_point() {
+    let [cl100k, ..] = bundled();
+    let text = "z".repeat(100_000);
+    let ruler = ruler(cl100k, &text, 1);
+    let end = reach(&text, &ruler, 1, 100).unwrap();
+    assert!(ruler.size(1, end).unwrap() <= 100);
+    assert!(ruler.size(1, end + 1).unwrap() > 100);
 }
 
 #[test]

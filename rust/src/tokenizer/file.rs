@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::byte_pair::BytePair;
 use super::engine::Engine;
 use super::foreign::Foreign;
-use super::merges;
+use super::{Found, merges};
 use crate::error::{Error, Result};
 use crate::guard::Guard;
 use crate::ruler::Ruler;
@@ -202,33 +202,33 @@ impl FromFile {
         }
     }
 
-    pub(super) fn measure<'t>(
-        &self,
-        text: &'t str,
-        threads: usize,
-        guard: &Guard<'_>,
-    ) -> Result<Box<dyn Ruler + 't>> {
-        let inner: Box<dyn Ruler + 't> = by_road!(
+    /// What one pass over `text` finds.
+    pub(super) fn mark(&self, text: &str, threads: usize, guard: &Guard<'_>) -> Result<Found> {
+        guard.check()?;
+        Ok(by_road!(
             self.road_of(text),
-            engine => Box::new(measured(engine, text, threads, guard)?),
-            Box::new(EncodedRuler::new(self.foreign.clone(), text, guard)?)
-        );
+            engine => Found::Bits(Arc::new(TokenMarks::new(&**engine, text, threads, guard)?)),
+            Found::Ends(Arc::new(self.foreign.encode(text, guard)?.1))
+        ))
+    }
+
+    /// A ruler over `text`, whose marks are given.
+    pub(super) fn ruler<'t>(&self, text: &'t str, marks: &Found) -> Result<Box<dyn Ruler + 't>> {
+        let inner: Box<dyn Ruler + 't> = match marks {
+            Found::Ends(ends) => {
+                Box::new(EncodedRuler::new(self.foreign.clone(), text, ends.clone()))
+            }
+            Found::Bits(bits) => by_road!(
+                &self.road,
+                engine => Box::new(TokenRuler::new(engine.clone(), text, bits.clone())),
+                return Err(Error::Internal("these marks are of another tokenizer".to_owned()))
+            ),
+        };
         Ok(match self.specials {
             0 => inner,
             specials => Box::new(WithSpecials { specials, inner }),
         })
     }
-}
-
-/// A ruler over `text` by an engine.
-pub(super) fn measured<'t, E: Engine>(
-    engine: &Arc<E>,
-    text: &'t str,
-    threads: usize,
-    guard: &Guard<'_>,
-) -> Result<TokenRuler<'t, E>> {
-    let marks = TokenMarks::new(&**engine, text, threads, guard)?;
-    Ok(TokenRuler::new(engine.clone(), text, Arc::new(marks)))
 }
 
 impl Road {

@@ -27,7 +27,8 @@ use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
 use crate::guard::Guard;
-use crate::ruler::Ruler;
+use crate::ruler::tokens::{TokenMarks, TokenRuler};
+use crate::ruler::{PAST, Ruler, reach};
 use byte_pair::BytePair;
 use engine::Engine;
 use file::FromFile;
@@ -198,6 +199,30 @@ impl Tokenizer {
         }
     }
 
+    /// What one pass over `text`, on up to `threads` threads, finds for rulers over it.
+    pub fn mark(&self, text: &str, threads: usize, guard: &Guard<'_>) -> Result<Marks> {
+        match &self.0 {
+            Kind::BytePair(engine) => {
+                let bits = TokenMarks::new(&**engine, text, threads, guard)?;
+                Ok(Marks(Found::Bits(Arc::new(bits))))
+            }
+            Kind::File(file) => file.mark(text, threads, guard).map(Marks),
+        }
+    }
+
+    /// A ruler over `text`, from the marks that this tokenizer made of it.
+    pub fn ruler<'t>(&self, text: &'t str, marks: &Marks) -> Result<Box<dyn Ruler + 't>> {
+        match (&self.0, &marks.0) {
+            (Kind::BytePair(engine), Found::Bits(bits)) => {
+                Ok(Box::new(TokenRuler::new(engine.clone(), text, bits.clone())))
+            }
+            (Kind::BytePair(_), Found::Ends(_)) => {
+                Err(Error::Internal("these marks are of another tokenizer".to_owned()))
+            }
+            (Kind::File(file), found) => file.ruler(text, found),
+        }
+    }
+
     /// A ruler over `text` in tokens, made on up to `threads` threads.
     pub fn measure<'t>(
         &self,
@@ -205,10 +230,46 @@ impl Tokenizer {
         threads: usize,
         guard: &Guard<'_>,
     ) -> Result<Box<dyn Ruler + 't>> {
-        Ok(match &self.0 {
-            Kind::BytePair(engine) => Box::new(file::measured(engine, text, threads, guard)?),
-            Kind::File(file) => file.measure(text, threads, guard)?,
-        })
+        self.ruler(text, &self.mark(text, threads, guard)?)
+    }
+
+    /// The byte offset, on a character boundary, of the longest beginning of `text` that has at most
+    /// `n` tokens. Of the text no more is read than that takes.
+    pub fn truncate(&self, text: &str, n: usize, guard: &Guard<'_>) -> Result<usize> {
+        let mut read = n.saturating_mul(8).saturating_add(8 * PAST);
+        loop {
+            let part = &text[..text.floor_char_boundary(read.min(text.len()))];
+            let ruler = self.measure(part, 1, guard)?;
+            let end = reach(part, &*ruler, 0, n)?;
+            // What lies well before the end of the part is the same with what follows.
+            if part.len() == text.len() || end + 2 * PAST < part.len() {
+                return Ok(end);
+            }
+            read = read.saturating_mul(4);
+        }
+    }
+}
+
+/// Where the tokens of one text end, as its tokenizer found them.
+#[derive(Clone)]
+pub struct Marks(Found);
+
+#[derive(Clone)]
+enum Found {
+    /// By an engine of our own.
+    Bits(Arc<TokenMarks>),
+    /// By the crate `tokenizers`.
+    Ends(Arc<Vec<usize>>),
+}
+
+impl Marks {
+    /// How many tokens the text has, added specials left out.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        match &self.0 {
+            Found::Bits(bits) => bits.total(),
+            Found::Ends(ends) => ends.len(),
+        }
     }
 }
 

@@ -1,0 +1,144 @@
+"""Speed of counting tokens, every boundary found, beside the libraries that are installed.
+
+    python benches/bench_tokens.py [--tokenizers cl100k_base,...] [--texts prose,...] [--rounds 3]
+    pytest benches/bench_tokens.py            # the answers checked on small texts, untimed
+
+*Fresh*: a library reads the first half of a text, then its time is taken once on the second half,
+which it has not seen. *Warm*: the same half once more. Each measurement is a process of its own, in
+turns; the best round counts, since other work on the machine only makes slower. CPU time of one
+thread. A library whose count differs from the reference (tiktoken, or tokenizers where tiktoken has
+no such vocabulary) is marked: its speed is no answer.
+
+cantle's figure is of `Tokenizer.measure`: the count, and where every token and pretoken ends. The
+others count, or encode and take the length.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import gc
+import json
+import random
+import subprocess
+import sys
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import texts
+import token_peers
+
+REFERENCES = ("tiktoken", "tokenizers")
+
+
+def corpus(name: str) -> str:
+    """Return a text by its kind, or of a file."""
+    if name in texts.CORPORA:
+        return "".join(texts.CORPORA[name]())
+    if name == "base64":
+        rng = random.Random(11)
+        return base64.b64encode(rng.randbytes(3_000_000)).decode()
+    if name.startswith("one "):
+        return name.removeprefix("one ") * (2_000_000 // len(name.removeprefix("one ").encode()))
+    return Path(name).read_text("utf-8")
+
+
+def measured(library: str, tokenizer: str, text: str) -> dict[str, Any]:
+    """Make a library's tokenizer, warm it on one half of a text, and time it on the other."""
+    count = token_peers.LIBRARIES[library][1](tokenizer)
+    half = len(text) // 2
+    first, second = text[:half], text[half:]
+    second.encode()  # What CPython keeps with a string is there for all of them.
+    count(first)
+    gc.collect()
+    gc.disable()
+    start = time.process_time()
+    found = count(second)
+    fresh = time.process_time() - start
+    start = time.process_time()
+    again = count(second)
+    warm = time.process_time() - start
+    assert found == again
+    return {"count": found, "fresh": fresh, "warm": warm, "bytes": len(second.encode())}
+
+
+def in_a_process(library: str, tokenizer: str, text: str) -> dict[str, Any] | None:
+    """Return what `measured` does; None where the library fails."""
+    command = [sys.executable, __file__, "--one", library, tokenizer, text]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode:
+        print(f"{library} fails: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+        return None
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def version(library: str) -> str:
+    return f"{library} {metadata.version(library)}"
+
+
+def test_counts_agree() -> None:
+    for tokenizer in token_peers.EVERY:
+        if tokenizer not in (*token_peers.BPE, *token_peers.files()):
+            continue
+        libraries = token_peers.installed(tokenizer)
+        for kind in texts.CORPORA:
+            text = corpus(kind)[:20_000]
+            counts = {
+                library: measured(library, tokenizer, text)["count"]
+                for library in libraries
+                if library in ("cantle", *REFERENCES)
+            }
+            assert len(set(counts.values())) == 1, (tokenizer, kind, counts)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Speed of counting tokens, beside others.")
+    parser.add_argument("--tokenizers", default=",".join(token_peers.EVERY))
+    parser.add_argument(
+        "--texts",
+        default="prose,code,multilingual,base64,one a,one \N{CJK UNIFIED IDEOGRAPH-6F22}",
+        help="kinds, files, or `one X`: a megabyte of X",
+    )
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    print("| tokenizer | text | library | MB/s fresh | MB/s warm | cantle is faster by | count |")
+    print("|---|---|---|---:|---:|---:|---|")
+    for tokenizer in given.tokenizers.split(","):
+        libraries = token_peers.installed(tokenizer)
+        for text in given.texts.split(","):
+            best: dict[str, dict[str, Any]] = {}
+            for _ in range(given.rounds):
+                for library in libraries:
+                    if library in best and best[library]["fresh"] > 10:
+                        continue
+                    answer = in_a_process(library, tokenizer, text)
+                    if answer is None:
+                        continue
+                    kept = best.setdefault(library, answer)
+                    for key in ("fresh", "warm"):
+                        kept[key] = min(kept[key], answer[key])
+            expected = next(best[name]["count"] for name in REFERENCES if name in best)
+            ours = best["cantle"]
+            assert ours["count"] == expected
+            for library, answer in best.items():
+                size = answer["bytes"] / 1e6
+                ratio = "" if library == "cantle" else f"{answer['fresh'] / ours['fresh']:.1f}x"
+                right = (
+                    "" if answer["count"] == expected else f"off by {answer['count'] - expected}"
+                )
+                print(
+                    f"| {tokenizer} | {text} | {version(library)} | {size / answer['fresh']:.0f} "
+                    f"| {size / answer['warm']:.0f} | {ratio} | {right} |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        library, tokenizer, text = sys.argv[2:]
+        print(json.dumps(measured(library, tokenizer, corpus(text))))
+    else:
+        main()
