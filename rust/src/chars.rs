@@ -30,7 +30,7 @@ pub struct CharIndex<'t> {
 
 /// How many characters a text has, and how many before each place of it.
 #[derive(Clone)]
-pub(crate) struct Counts {
+pub struct Counts {
     /// Characters before each block; empty when the text is ASCII.
     before: Vec<usize>,
     chars: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Counts {
 
 impl Counts {
     /// The index of the text that was counted.
-    pub(crate) fn index<'t>(&'t self, text: &'t str) -> CharIndex<'t> {
+    pub fn index<'t>(&'t self, text: &'t str) -> CharIndex<'t> {
         CharIndex { text: text.as_bytes(), counts: Cow::Borrowed(self) }
     }
 }
@@ -62,7 +62,7 @@ impl<'t> CharIndex<'t> {
     }
 
     /// What was counted, for an index that outlives a borrow of the text.
-    pub(crate) fn into_counts(self) -> Counts {
+    pub fn into_counts(self) -> Counts {
         self.counts.into_owned()
     }
 
