@@ -2,11 +2,13 @@
 #
 #   make demo [DOCS="..."]   build, cut documents, print the chunks, write chunks.jsonl and .parquet
 #   make test                all tests, Rust and Python
+#   make corpora [KINDS="..."]   fetch and build the large corpora of the benchmarks
 #   make lint | fmt | bench | setup | clean
 
 PYTHON ?= python3
 DOCS ?= README.md CONTRIBUTING.md docs examples/handbook.md
 SIZE ?= 200
+KINDS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -19,7 +21,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python lint fmt bench setup clean unicode
+.PHONY: help demo test test-rust test-python lint fmt bench corpora setup clean unicode
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | sed -n '1,/^$$/d; /^ *make/p'
@@ -94,6 +96,9 @@ bench: setup $(VENV)/.bench
 	$(BIN)/python -m pytest benches --benchmark-enable --benchmark-quiet \
 		--benchmark-timer=time.process_time --benchmark-json=bench.json
 	$(BIN)/python benches/ratios.py bench.json
+
+corpora: $(VENV)/.dev
+	$(BIN)/python benches/corpora.py build $(KINDS)
 
 clean:
 	rm -rf target $(VENV) dist chunks.jsonl chunks.parquet bench.json .mypy_cache .pytest_cache .ruff_cache .hypothesis \

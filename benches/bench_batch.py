@@ -36,9 +36,9 @@ PEER_ROWS = 100_000
 
 def documents(corpus: str, rows: int, length: int = LENGTH) -> list[str]:
     """Return texts of `length` bytes of UTF-8: each begins elsewhere in real text."""
-    import texts
+    import corpora
 
-    data = "".join(texts.CORPORA[corpus]()).encode()
+    data = "".join(corpora.documents(corpus)).encode()
     starts = np.random.default_rng(5).integers(0, len(data) - length, rows)
     return [data[at : at + length].decode(errors="ignore") for at in starts.tolist()]
 

@@ -13,10 +13,11 @@ from importlib.metadata import version
 import pytest
 
 import cantle
+import corpora
 import peers
-import texts
 
 ROUNDS = 5
+CORPORA = ("prose", "code", "multilingual")
 Cut = Callable[[str], peers.Spans]
 
 
@@ -57,7 +58,7 @@ QUESTIONS: dict[str, tuple[Cut, Callable[[], dict[str, peers.Peer]], int]] = {
 def entries() -> Iterator[object]:
     for question, (ours, others, most) in QUESTIONS.items():
         for name, cut in {f"cantle {cantle.__version__}": ours, **others()}.items():
-            for corpus in texts.CORPORA:
+            for corpus in CORPORA:
                 yield pytest.param(
                     question, corpus, cut, most, id=f"{question} | {corpus} | {name}"
                 )
@@ -86,9 +87,9 @@ def faults(text: str, result: object, most: int) -> list[str]:
 
 @pytest.mark.parametrize(("question", "corpus", "cut", "most"), list(entries()))
 def test_split(benchmark, question: str, corpus: str, cut: Cut, most: int) -> None:
-    documents = iter(texts.CORPORA[corpus]()[1:] * 2)
+    documents = iter(corpora.documents(corpus)[1:] * 2)
     benchmark.group = f"{question} | {corpus}"
-    cut(texts.CORPORA[corpus]()[0])
+    cut(corpora.documents(corpus)[0])
     seen: list[str] = []
 
     def fresh() -> tuple[tuple[str], dict[str, object]]:
@@ -113,10 +114,10 @@ COUNTERS = {
 }
 
 
-@pytest.mark.parametrize("corpus", texts.CORPORA)
+@pytest.mark.parametrize("corpus", CORPORA)
 @pytest.mark.parametrize("counter", COUNTERS)
 def test_count(benchmark, counter: str, corpus: str) -> None:
-    documents = iter(texts.CORPORA[corpus]()[1:] * 2)
+    documents = iter(corpora.documents(corpus)[1:] * 2)
     benchmark.group = f"tokens counted, cl100k_base | {corpus}"
     count = COUNTERS[counter]
     count("a first call loads the vocabulary")

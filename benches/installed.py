@@ -1,4 +1,4 @@
-"""Real texts that are installed anyway, cut into documents that no round sees twice."""
+"""Texts that are there without fetching anything; a few MB, and others on another machine."""
 
 from __future__ import annotations
 
@@ -8,31 +8,28 @@ import sysconfig
 from functools import cache
 from pathlib import Path
 
-LENGTH = 120_000
-"""Characters in a document of one round."""
-
 
 @cache
-def prose() -> tuple[str, ...]:
+def prose() -> str:
     """English: the topics of Python's own help and the descriptions of installed packages."""
     from pydoc_data.topics import topics
 
     site = sysconfig.get_paths()["purelib"]
     files = sorted(glob.glob(f"{site}/*.dist-info/METADATA"))
     descriptions = (Path(file).read_text("utf-8", "replace") for file in files)
-    return _documents([*topics.values(), *descriptions])
+    return _shuffled([*topics.values(), *descriptions])
 
 
 @cache
-def code() -> tuple[str, ...]:
+def code() -> str:
     """Python: the standard library."""
     root = sysconfig.get_paths()["stdlib"]
     files = sorted(glob.glob(f"{root}/*.py"))
-    return _documents([Path(file).read_text("utf-8", "replace") for file in files])
+    return _shuffled([Path(file).read_text("utf-8", "replace") for file in files])
 
 
 @cache
-def multilingual() -> tuple[str, ...]:
+def multilingual() -> str:
     """Sentences of several scripts, drawn with a fixed seed from the sounds of each."""
     rng = random.Random(7)
     scripts = [
@@ -49,14 +46,13 @@ def multilingual() -> tuple[str, ...]:
         letters, blank, stop = scripts[number % len(scripts)]
         words = ("".join(rng.choices(letters, k=rng.randint(1, 7))) for _ in range(14))
         parts.append(blank.join(words) + stop + ("\n\n" if number % 5 == 4 else ""))
-    return _documents(parts)
+    return _shuffled(parts)
 
 
-def _documents(parts: list[str]) -> tuple[str, ...]:
-    """Join the parts, in an order fixed by a seed, and cut them into documents."""
+def _shuffled(parts: list[str]) -> str:
+    """Join the parts in an order fixed by a seed."""
     random.Random(1).shuffle(parts)
-    text = "".join(parts)
-    return tuple(text[at : at + LENGTH] for at in range(0, len(text) - LENGTH, LENGTH))
+    return "".join(parts)
 
 
-CORPORA = {"prose": prose, "code": code, "multilingual": multilingual}
+TEXTS = {"prose": prose, "code": code, "multilingual": multilingual}
