@@ -372,7 +372,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("command", choices=("build", "list", "check"))
     parser.add_argument("kinds", nargs="*", metavar="KIND", help="all of them if none is named")
     parser.add_argument("--size", type=parsed_size, help="also make files of this size")
-    given = parser.parse_args(arguments)
+    given = parser.parse_intermixed_args(arguments)
     if given.command == "list":
         _listing()
         return 0

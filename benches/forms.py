@@ -73,6 +73,10 @@ class Dice:
         return max(1, middle * factor // 100**4)
 
 
+# A word as it stands in a sentence; markup, borders of tables and pieces of code are left out.
+_WORD = re.compile(r"(?<!\S)[(“\"]?\w[\w'’-]*[.,;:!?)”\"]{0,2}(?!\S)")
+
+
 class Words:
     """Runs of words, one after another, from the blocks of a model."""
 
@@ -84,9 +88,7 @@ class Words:
     def take(self, number: int) -> str:
         while self._at + number > len(self._words):
             block = next(self._blocks).decode()
-            # What is no sentence, such as the borders of a table, is left out.
-            block = re.sub(r"(\W)\1{3,}", " ", block)
-            self._words = [*self._words[self._at :], *block.split()]
+            self._words = [*self._words[self._at :], *_WORD.findall(block)]
             self._at = 0
         self._at += number
         return " ".join(self._words[self._at - number : self._at])

@@ -6,8 +6,9 @@ often, and after the same words, as in the original, and so do line breaks, blan
 
 A walk alone would never meet a new word, and a tokenizer's memo would soon know all. By Good and
 Turing the chance that the next word is new is the share of the words met once, so each time one of
-these comes up, another is coined from the halves of two. The rate of new words then stays that of
-the original, however long the text.
+these comes up, another is coined from the halves of two. New words thus never cease, however long
+the text. (Of 16 MB of made prose 1.8% of the second half is not in the first, as far in as 900 MB;
+of real prose 4%, since a new word soon comes again.)
 
 Thousands of walks go on at once, each a document that ends at a paragraph. Randomness is the raw
 output of PCG64, which NumPy keeps, and only whole numbers are reckoned with: the bytes depend

@@ -47,7 +47,7 @@ def _interface(language: str) -> Source:
 
 KINDS: dict[str, tuple[Source, ...]] = {
     "prose": (
-        Source("debian:linux-doc>", r"/_sources/.*\.rst\.txt$"),
+        Source("debian:linux-doc>", r"/_sources/(?!translations/).*\.rst\.txt$"),
         Source("debian:python3-doc>", r"/_sources/.*\.rst\.txt$"),
         Source("debian:postgresql-doc>", r"\.html$"),
         Source("debian:git-doc", r"\.txt$"),

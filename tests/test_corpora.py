@@ -314,9 +314,9 @@ def test_what_is_neither_kind_nor_path_is_named(cache) -> None:
 
 
 FORMS = {
-    "chat": "edb2300b5d040cde",
-    "tickets": "95c3c19d80cb92c2",
-    "contracts": "667c231571900211",
+    "chat": "5d44b7e0b9d5dd76",
+    "tickets": "b91190f0a69967e2",
+    "contracts": "d41d67d4b77d4fc1",
 }
 
 
