@@ -66,7 +66,9 @@ def fetch(key: str, cache: Path, say: Callable[[str], None]) -> Package:
     except Unreachable as error:
         older = _older(registry, name, folder)
         if not older:
-            raise
+            raise Unreachable(
+                f"{error}. Is there a network, and is {name} in this release?"
+            ) from None
         say(f"{error}\n  {older[-1].name} was fetched before and serves")
         return _package(registry, older[-1])
 
