@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import cantle
-import texts
+import corpora
 from bench_batch import memory
 
 LENGTH = 40_000
@@ -25,7 +25,7 @@ LENGTH = 40_000
 
 def documents(corpus: str, count: int) -> Iterator[str]:
     """Yield `count` documents of about `LENGTH` characters."""
-    data = "".join(texts.CORPORA[corpus]())
+    data = "".join(corpora.documents(corpus))
     starts = np.random.default_rng(3).integers(0, len(data) - LENGTH, count)
     return (data[at : at + LENGTH] for at in starts.tolist())
 

@@ -16,33 +16,28 @@ others count, or encode and take the length.
 from __future__ import annotations
 
 import argparse
-import base64
 import gc
 import json
-import random
 import subprocess
 import sys
 import time
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
-import texts
+import corpora
 import token_peers
 
 REFERENCES = ("tiktoken", "tokenizers")
+SIZE = 16_000_000
+"""Bytes of a text, half of them timed."""
 
 
 def corpus(name: str) -> str:
-    """Return a text by its kind, or of a file."""
-    if name in texts.CORPORA:
-        return "".join(texts.CORPORA[name]())
-    if name == "base64":
-        rng = random.Random(11)
-        return base64.b64encode(rng.randbytes(3_000_000)).decode()
+    """Return a text by its kind, or of a file or folder, or a megabyte of one character."""
     if name.startswith("one "):
-        return name.removeprefix("one ") * (2_000_000 // len(name.removeprefix("one ").encode()))
-    return Path(name).read_text("utf-8")
+        letter = name.removeprefix("one ")
+        return letter * (2_000_000 // len(letter.encode()))
+    return "".join(corpora.documents(name, size=SIZE))
 
 
 def measured(library: str, tokenizer: str, text: str) -> dict[str, Any]:
@@ -84,8 +79,8 @@ def test_counts_agree() -> None:
         if tokenizer not in (*token_peers.BPE, *token_peers.files()):
             continue
         libraries = token_peers.installed(tokenizer)
-        for kind in texts.CORPORA:
-            text = corpus(kind)[:20_000]
+        for kind in ("prose", "code", "multilingual"):
+            text = corpora.documents(kind)[0][:20_000]
             counts = {
                 library: measured(library, tokenizer, text)["count"]
                 for library in libraries
@@ -99,8 +94,8 @@ def main() -> None:
     parser.add_argument("--tokenizers", default=",".join(token_peers.EVERY))
     parser.add_argument(
         "--texts",
-        default="prose,code,multilingual,base64,one a,one \N{CJK UNIFIED IDEOGRAPH-6F22}",
-        help="kinds, files, or `one X`: a megabyte of X",
+        default="prose,markdown,code,cjk,multilingual,hostile-base64,one a,one \u6f22",
+        help="kinds of corpora.py, files, or `one X`: a megabyte of X",
     )
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
