@@ -6,9 +6,10 @@
 use super::bpe::{self, SHORT};
 use super::classes::is_blank;
 use super::engine::{Ends, Engine, Sink};
-use super::memo::{self, Key, Memo, Pool};
+use super::memo::{self, Memo, Place, Pool};
 use super::patterns::Pattern;
 use super::scan::{Cl100k, Gpt2, Llama3, O200k, Qwen2, Scan};
+use super::windows::Starts;
 use super::vocabulary::{NONE, Vocabulary};
 use crate::error::{Error, Result};
 use crate::guard::{ASK, Guard};
@@ -40,23 +41,29 @@ impl BytePair {
         guard: &Guard<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
+        let mut starts = Starts::new();
+        let mut ready = [Place::default(); Starts::ROOM];
         let mut at = 0;
         while at < text.len() {
             guard.check()?;
             let stop = text.len().min(at + ASK);
             while at < stop {
-                let end = S::next(text, at);
-                sink.pretoken(at);
-                if end - at <= memo::SHORT {
-                    let key = Key::of(text, at, end - at);
-                    sink.ends(at, memo.ends(key, || self.short_ends(&text[at..end])));
-                } else if end - at <= memo::LONG {
-                    let piece = &text[at..end];
-                    sink.ends(at, memo.long_ends(piece, || self.short_ends(piece)));
-                } else {
-                    self.unremembered(text, at, end, guard, sink)?;
+                starts.fill::<S>(text, at, stop);
+                let bounds = starts.bounds();
+                memo.prepare(text, bounds, &mut ready);
+                for (bound, &place) in bounds.windows(2).zip(&ready) {
+                    let (start, end) = (bound[0], bound[1]);
+                    sink.pretoken(start);
+                    let piece = text.get(start..end).unwrap_or_default();
+                    if end - start <= memo::SHORT {
+                        sink.ends(start, memo.ends_at(place, || self.short_ends(piece)));
+                    } else if end - start <= memo::LONG {
+                        sink.ends(start, memo.long_ends(piece, || self.short_ends(piece)));
+                    } else {
+                        self.unremembered(text, start, end, guard, sink)?;
+                    }
                 }
-                at = end;
+                at = bounds.last().copied().unwrap_or(stop);
             }
         }
         Ok(())

@@ -16,14 +16,14 @@ pub(super) const SHORT: usize = 15;
 pub(super) const LONG: usize = 48;
 
 /// Sets in a table: 2 MB.
-const SETS: usize = 1 << 15;
+const SETS: usize = 1 << 16;
 /// Words in a set.
 const SET: usize = 8;
-/// Words in an entry for a short pretoken: key (2), ends, and one that is not used.
-const ENTRY: usize = 4;
+/// Where a set of short pretokens holds the ends, 16 bits each; before it stand three keys.
+const ENDS: usize = 6;
 
 /// The bytes of a short pretoken, its length in the last of 16; never all zero.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Key {
     low: u64,
     high: u64,
@@ -37,8 +37,8 @@ impl Key {
             Some(bytes) => u128::from_le_bytes(*bytes),
             None => Self::near_the_end(&text[at..at + length]),
         };
-        let kept = bytes & ((1u128 << (8 * length)) - 1);
-        Self { low: kept as u64, high: (kept >> 64) as u64 | (length as u64) << 56 }
+        let [low, high, mark] = KEPT[length & SHORT];
+        Self { low: bytes as u64 & low, high: (bytes >> 64) as u64 & high | mark }
     }
 
     #[cold]
@@ -53,6 +53,18 @@ impl Key {
         fold(self.low ^ ODD, self.high ^ EVEN)
     }
 }
+
+/// By length: what is kept of two words of text, and the length where it stands in a key.
+static KEPT: [[u64; 3]; SHORT + 1] = {
+    let mut kept = [[0; 3]; SHORT + 1];
+    let mut length = 0;
+    while length <= SHORT {
+        let bits = (1u128 << (8 * length)) - 1;
+        kept[length] = [bits as u64, (bits >> 64) as u64, (length as u64) << 56];
+        length += 1;
+    }
+    kept
+};
 
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 const EVEN: u64 = 0xd6e8_feb8_6659_fd92;
@@ -72,10 +84,53 @@ impl Table {
     }
 
     #[inline(always)]
-    fn set(&mut self, mixed: u64) -> Option<&mut [u64; SET]> {
-        let from = self.skip + (mixed as usize & (SETS - 1)) * SET;
-        self.words[from..].first_chunk_mut()
+    fn at(&self, mixed: u64) -> usize {
+        self.skip + (mixed as usize & (SETS - 1)) * SET
     }
+
+    #[inline(always)]
+    fn set(&mut self, at: usize) -> Option<&mut [u64; SET]> {
+        self.words.get_mut(at..)?.first_chunk_mut()
+    }
+}
+
+/// A short pretoken, and where in the table its set is.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Place {
+    key: Key,
+    mixed: u64,
+}
+
+/// Asks for the cache line of `word`.
+#[inline(always)]
+fn prefetch(word: &u64) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing; SSE, which it is part of, is in every x86-64 processor.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = word;
+}
+
+/// The ends beside `key` in a set of short pretokens.
+#[inline(always)]
+fn get(set: &[u64; SET], Key { low, high }: Key) -> Option<u64> {
+    let is = |entry: usize| (set[2 * entry] ^ low) | (set[2 * entry + 1] ^ high) == 0;
+    let (first, second, third) = (is(0), is(1), is(2));
+    // Which of the three it is differs from word to word, so it must not be a branch.
+    let shift = u32::from(second) * 16 + u32::from(third) * 32;
+    (first | second | third).then(|| set[ENDS] >> shift & 0xffff)
+}
+
+/// Puts `key` first in a set; what came in before the other two goes.
+#[inline(always)]
+fn put(set: &mut [u64; SET], key: Key, ends: u64) {
+    set.copy_within(..4, 2);
+    set[0] = key.low;
+    set[1] = key.high;
+    set[ENDS] = set[ENDS] << 16 | ends;
 }
 
 pub(super) struct Memo {
@@ -91,20 +146,33 @@ impl Memo {
     /// The ends of the tokens of a short pretoken, from memory or else from `make`.
     #[inline(always)]
     pub(super) fn ends(&mut self, key: Key, make: impl FnOnce() -> u64) -> u64 {
-        let Some(set) = self.short.set(key.mixed()) else { return make() };
-        if set[0] == key.low && set[1] == key.high {
-            return set[2];
+        self.ends_at(Place { key, mixed: key.mixed() }, make)
+    }
+
+    /// Finds the places of pretokens that follow each other, and calls the sets there to the
+    /// processor's cache. The place of one that is not short means nothing.
+    #[inline(always)]
+    pub(super) fn prepare(&self, text: &[u8], bounds: &[usize], places: &mut [Place]) {
+        for (bound, place) in bounds.windows(2).zip(places) {
+            let key = Key::of(text, bound[0], (bound[1] - bound[0]).min(SHORT));
+            let mixed = key.mixed();
+            *place = Place { key, mixed };
+            if let Some(word) = self.short.words.get(self.short.at(mixed)) {
+                prefetch(word);
+            }
         }
-        if set[ENTRY] == key.low && set[ENTRY + 1] == key.high {
-            // The one used last stays first, so a word in use outlives those met once.
-            let ends = set[ENTRY + 2];
-            set.copy_within(..ENTRY, ENTRY);
-            set[..3].copy_from_slice(&[key.low, key.high, ends]);
+    }
+
+    /// As [`Memo::ends`], at a place found before.
+    #[inline(always)]
+    pub(super) fn ends_at(&mut self, place: Place, make: impl FnOnce() -> u64) -> u64 {
+        let at = self.short.at(place.mixed);
+        let Some(set) = self.short.set(at) else { return make() };
+        if let Some(ends) = get(set, place.key) {
             return ends;
         }
         let ends = make();
-        set.copy_within(..ENTRY, ENTRY);
-        set[..3].copy_from_slice(&[key.low, key.high, ends]);
+        put(set, place.key, ends);
         ends
     }
 
@@ -122,7 +190,8 @@ impl Memo {
         let mixed = fold(key[0] ^ ODD, key[1] ^ EVEN)
             ^ fold(key[2] ^ EVEN, key[3] ^ ODD).rotate_left(21)
             ^ fold(key[4] ^ ODD, key[5] ^ EVEN).rotate_left(42);
-        let Some(set) = self.long.set(mixed) else { return make() };
+        let at = self.long.at(mixed);
+        let Some(set) = self.long.set(at) else { return make() };
         if set[..6] == key[..6] && set[6] >> LONG << LONG == length {
             return set[6] ^ length;
         }

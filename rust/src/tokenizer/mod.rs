@@ -15,6 +15,7 @@ pub(crate) mod engine;
 mod file;
 pub(crate) mod foreign;
 mod last_merge;
+mod masks;
 mod memo;
 mod merges;
 pub(crate) mod patterns;
@@ -22,6 +23,7 @@ mod pieces;
 mod ranks;
 mod scan;
 mod vocabulary;
+mod windows;
 
 use std::sync::{Arc, OnceLock};
 

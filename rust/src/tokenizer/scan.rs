@@ -8,12 +8,17 @@
 //!
 //! Every scanner reads a stretch at most a fixed number of times over a whole text.
 
+use super::masks::Masks;
 use super::classes::{BLANK, LETTER, LOWER, NEWLINE, NUMBER, OTHER, PREFIX, UPPER, class, run};
 
 /// A pretoken pattern.
 pub(super) trait Scan {
     /// The end of the pretoken that starts at `at`, which lies before the end of the text.
     fn next(text: &[u8], at: usize) -> usize;
+
+    /// Bit `i` is set if a pretoken is certain to start at `at + i`, where `masks` are of `text[at..]`
+    /// and one starts at `at`. None is left out before the last one told.
+    fn starts(masks: &Masks, text: &[u8], at: usize) -> u64;
 }
 
 /// `'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s`
@@ -41,6 +46,11 @@ impl Scan for Gpt2 {
             0 => Blanks::from(text, at).all_but_the_last(),
             class => run(text, after, class),
         }
+    }
+
+    #[inline(always)]
+    fn starts(masks: &Masks, text: &[u8], at: usize) -> u64 {
+        masks.gpt2(text, at)
     }
 }
 
@@ -83,6 +93,11 @@ impl<const CLOSING: bool, const DIGITS: usize> Scan for Words<CLOSING, DIGITS> {
         let blank = Blanks::from(text, at);
         if CLOSING && blank.closing { blank.end } else { blank.cut() }
     }
+
+    #[inline(always)]
+    fn starts(masks: &Masks, text: &[u8], at: usize) -> u64 {
+        masks.words::<DIGITS>(text, at)
+    }
 }
 
 /// `[^\r\n\p{L}\p{N}]?[U]*[L]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|
@@ -118,6 +133,11 @@ impl Scan for O200k {
             return digits::<3>(text, after);
         }
         Blanks::from(text, at).cut()
+    }
+
+    #[inline(always)]
+    fn starts(masks: &Masks, text: &[u8], at: usize) -> u64 {
+        masks.o200k(text, at)
     }
 }
 
@@ -163,7 +183,7 @@ fn word(text: &[u8], start: usize) -> Word {
 
 /// The end of `(?i:'s|'t|'re|'ve|'m|'ll|'d)` at `at`, if it stands there.
 #[inline(always)]
-fn contraction(text: &[u8], at: usize) -> Option<usize> {
+pub(super) fn contraction(text: &[u8], at: usize) -> Option<usize> {
     if text.get(at) != Some(&b'\'') {
         return None;
     }
