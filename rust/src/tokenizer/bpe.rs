@@ -6,6 +6,18 @@
 //! of which the last is unique. `build.rs` finds it, and sees to it that each token's own bytes
 //! are encoded to it; so a pretoken that is a token as it stands needs no rule of its own.
 //!
+//! A character of two or three bytes is mostly one part from the start (`Vocabulary::character`), which
+//! spares two merges of three in a script of such. That is exact for a character `c` of which the token
+//! has rank `R` if no pair of lower rank joins a proper prefix of `c` to what is before, or a proper
+//! suffix to what is behind:
+//!
+//! * `c` is whole before a merge crosses its edge. The first that does so earlier would have a part of
+//!   `c` on its side, so a rank above `R`. But the parts of `c` are those it has when it stands alone,
+//!   and alone it ends as one token, so a pair of rank `R` or lower waits in it and comes first.
+//! * Making it whole at once changes no choice. A pair that this brings in has `c` as one half, so a
+//!   rank above `R`, since a token's rank is above that of its halves; while `c` was not whole, there
+//!   was a pair of rank `R` or lower, so the new ones would not have been chosen.
+//!
 //! Up to [`SHORT`] bytes are merged in place. A longer piece goes through windows, so memory and
 //! the cost per byte do not grow with it. That is exact, by two facts about any such merge:
 //!
@@ -39,24 +51,35 @@ const LEAP: usize = 1 << 13;
 /// The ends of the tokens of `piece` (1 to [`SHORT`] bytes): bit `i` is set if one ends with byte `i`.
 pub(super) fn merge_short(vocabulary: &Vocabulary, piece: &[u8]) -> u64 {
     let length = piece.len();
-    // Places count from one here, so that the edges of the piece have a place too. A pair's entry
+    // Places count parts from one, so that the edges of the piece have a place too. A pair's entry
     // is its rank and its place: the least of all is the next to merge.
     let mut pairs = [i32::MAX; SHORT + 8];
     let mut tokens = [EDGE; SHORT + 2];
     let entry = |rank: u32, place: usize| {
         if rank == NONE { i32::MAX } else { (rank << 7) as i32 | place as i32 }
     };
-    for (place, two) in (1..).zip(piece.windows(2)) {
-        pairs[place] = entry(vocabulary.pair(two[0], two[1]), place);
+    // Bit `i` is set if a part starts with byte `i`.
+    let mut bytes = u64::MAX >> (SHORT - length);
+    let mut count = length;
+    if piece.is_ascii() {
+        for (place, two) in (1..).zip(piece.windows(2)) {
+            pairs[place] = entry(vocabulary.pair(two[0], two[1]), place);
+        }
+        for (token, &byte) in tokens[1..].iter_mut().zip(piece) {
+            *token = vocabulary.single(byte);
+        }
+    } else {
+        (count, bytes) = by_characters(vocabulary, piece, &mut tokens[1..]);
+        for place in 1..count {
+            pairs[place] = entry(vocabulary.merged(tokens[place], tokens[place + 1]), place);
+        }
     }
-    for (token, &byte) in tokens[1..].iter_mut().zip(piece) {
-        *token = vocabulary.single(byte);
-    }
-    let mut starts = u64::MAX >> (SHORT - length);
-    let used = (length + 1).next_multiple_of(8);
+    let mut starts = u64::MAX >> (SHORT - count);
+    let used = (count + 1).next_multiple_of(8);
     loop {
         let least = least(&pairs[..used]);
         if least == i32::MAX {
+            let starts = if count == length { starts } else { chosen(bytes, starts) };
             return starts >> 1 | 1 << (length - 1);
         }
         let place = least as usize % 128;
@@ -78,6 +101,40 @@ pub(super) fn merge_short(vocabulary: &Vocabulary, piece: &[u8]) -> u64 {
         pairs[place] = entry(with_next, place);
         pairs[before] = entry(with_before, before);
     }
+}
+
+/// The parts that `piece` may be merged from: its characters where that is certain, else its bytes.
+/// Gives their number, and where they start.
+#[inline]
+fn by_characters(vocabulary: &Vocabulary, piece: &[u8], tokens: &mut [u32]) -> (usize, u64) {
+    let mut starts = 0;
+    let mut at = 0;
+    let mut count = 0;
+    for token in tokens {
+        let Some(&byte) = piece.get(at) else { break };
+        starts |= 1 << at;
+        count += 1;
+        // What an ASCII character before does to the bytes of one is not looked into.
+        let after_ascii = at > 0 && piece[at - 1].is_ascii();
+        let found = if byte < 0xc0 || after_ascii { None } else { vocabulary.character(&piece[at..]) };
+        let (rank, length) = found.unwrap_or_else(|| (vocabulary.single(byte), 1));
+        *token = rank;
+        at += length;
+    }
+    (count, starts)
+}
+
+/// The set bits of `bits` of which the numbers, counted from the lowest, are set in `numbers`.
+fn chosen(mut bits: u64, mut numbers: u64) -> u64 {
+    let mut chosen = 0;
+    while numbers != 0 {
+        if numbers & 1 != 0 {
+            chosen |= bits & bits.wrapping_neg();
+        }
+        bits &= bits.wrapping_sub(1);
+        numbers >>= 1;
+    }
+    chosen
 }
 
 /// The least of `pairs`, whose length is a multiple of eight.

@@ -40,6 +40,9 @@ pub(super) struct Vocabulary {
     pairs: Vec<u32>,
     /// Ranks of tokens of one byte.
     singles: [u32; 256],
+    /// By code point, of those of two and three bytes: the ranks of characters that may be taken as one
+    /// token before anything is merged (`bpe.rs`), or [`NONE`].
+    characters: Vec<u32>,
     longest: usize,
     /// Where they are not the ranks.
     ids: Option<Ids>,
@@ -151,6 +154,24 @@ impl Vocabulary {
         self.pairs[usize::from(first) << 8 | usize::from(second)]
     }
 
+    /// The rank of the character that `piece` starts with and its length, if it may be taken as one token
+    /// before anything is merged. No ASCII character may stand before it.
+    #[inline(always)]
+    pub(super) fn character(&self, piece: &[u8]) -> Option<(u32, usize)> {
+        let tail = |byte: u8| (byte & 0xc0 == 0x80).then_some(usize::from(byte & 0x3f));
+        let (code, length) = match *piece {
+            [a @ 0xc0..0xe0, b, ..] => (usize::from(a & 0x1f) << 6 | tail(b)?, 2),
+            [a @ 0xe0..0xf0, b, c, ..] => {
+                let code = usize::from(a & 0x0f) << 12 | tail(b)? << 6 | tail(c)?;
+                // A shorter character at length is another string of bytes.
+                (if code < 0x800 { 0 } else { code }, 3)
+            }
+            _ => return None,
+        };
+        let rank = self.characters[code];
+        (rank != NONE).then_some((rank, length))
+    }
+
     /// The rank of the token that `left` and `right` are merged to, or [`NONE`].
     #[inline(always)]
     pub(super) fn merged(&self, left: u32, right: u32) -> u32 {
@@ -235,6 +256,47 @@ struct Making {
     made: Vocabulary,
     by_bytes: Batch,
     by_halves: Batch,
+    /// What is asked of each token where characters meet.
+    kinds: Vec<u8>,
+    /// The least rank of a token with this half at the front of a character, behind another one that
+    /// is not ASCII.
+    prefixes: HashMap<u32, u32, FxBuildHasher>,
+    /// The least rank of a token with this half at the end of a character, before anything.
+    suffixes: HashMap<u32, u32, FxBuildHasher>,
+    /// Whether every token comes after its halves.
+    ordered: bool,
+}
+
+/// Less than a character, from its first byte on.
+const PREFIX: u8 = 1;
+/// Less than a character, up to its last byte.
+const SUFFIX: u8 = 2;
+/// Ends with a byte that is not ASCII.
+const WIDE: u8 = 4;
+/// One character of two or three bytes.
+const CHARACTER: u8 = 8;
+
+fn kind(token: &[u8]) -> u8 {
+    let (&[first, ..], &[.., last]) = (token, token) else { return 0 };
+    let wide = if last < 0x80 { 0 } else { WIDE };
+    if first < 0x80 || token.len() > 3 {
+        return wide;
+    }
+    let tails = |bytes: &[u8]| bytes.iter().all(|byte| byte & 0xc0 == 0x80);
+    if tails(token) {
+        return wide | SUFFIX;
+    }
+    let length = match first {
+        0xc0..0xe0 => 2,
+        0xe0..0xf0 => 3,
+        _ => 4,
+    };
+    match (tails(&token[1..]), token.len()) {
+        (false, _) => wide,
+        (true, short) if short < length => wide | PREFIX,
+        _ if str::from_utf8(token).is_ok() => wide | CHARACTER,
+        _ => wide,
+    }
 }
 
 impl Making {
@@ -252,16 +314,26 @@ impl Making {
             filter: vec![0; (count / 8).next_power_of_two()],
             pairs: vec![NONE; 1 << 16],
             singles: [NONE; 256],
+            characters: vec![NONE; 1 << 16],
             longest: 0,
             ids: None,
         };
+        let kinds = singles.iter().map(|&byte| kind(&[byte])).collect();
         made.offsets.push(0);
         for (rank, &byte) in (0..).zip(singles) {
             made.singles[usize::from(byte)] = rank;
             made.bytes.push(byte);
             made.offsets.push(rank + 1);
         }
-        Some(Self { made, by_bytes: Batch::default(), by_halves: Batch::default() })
+        Some(Self {
+            made,
+            by_bytes: Batch::default(),
+            by_halves: Batch::default(),
+            kinds,
+            prefixes: HashMap::default(),
+            suffixes: HashMap::default(),
+            ordered: true,
+        })
     }
 
     /// The next token; its bytes stand at the end of `bytes`.
@@ -272,6 +344,9 @@ impl Making {
         made.offsets.push(u32::try_from(made.bytes.len()).ok()?);
         let (start, end) = made.span(rank)?;
         made.longest = made.longest.max(end - start);
+        let kind = kind(made.bytes.get(start..end)?);
+        // A character that no merges make is none that they start from.
+        self.kinds.push(if halves.is_none() { kind & !CHARACTER } else { kind });
         match *made.bytes.get(start..end)? {
             [a, b] => made.pairs[usize::from(a) << 8 | usize::from(b)] = rank,
             ref token => {
@@ -285,13 +360,47 @@ impl Making {
             self.by_halves.put(&mut made.merges, hash, key << RANK | u64::from(rank));
             let (word, bit) = made.filter_bit(hash);
             made.filter[word] |= bit;
+            self.ordered &= left < rank && right < rank;
+            let of = |half: u32| self.kinds.get(half as usize).copied().unwrap_or(0);
+            if of(right) & PREFIX != 0 && of(left) & WIDE != 0 {
+                self.prefixes.entry(right).or_insert(rank);
+            }
+            if of(left) & SUFFIX != 0 {
+                self.suffixes.entry(left).or_insert(rank);
+            }
         }
         Some(())
+    }
+
+    /// Finds the characters that are whole before they meet what is beside them.
+    fn characters(&mut self) {
+        if !self.ordered {
+            return;
+        }
+        let made = &self.made;
+        let mut found = Vec::new();
+        for (rank, _) in (0..).zip(&self.kinds).filter(|&(_, &kind)| kind & CHARACTER != 0) {
+            let Some(token) = made.token(rank) else { continue };
+            let above = |least: &HashMap<u32, u32, FxBuildHasher>, part: &[u8]| {
+                least.get(&made.rank(part)).is_none_or(|&least| least > rank)
+            };
+            let alone = (1..token.len()).all(|at| {
+                above(&self.prefixes, &token[..at]) && above(&self.suffixes, &token[at..])
+            });
+            let code = str::from_utf8(token).ok().and_then(|token| token.chars().next());
+            if let (true, Some(code)) = (alone, code) {
+                found.push((code as usize, rank));
+            }
+        }
+        for (code, rank) in found {
+            self.made.characters[code] = rank;
+        }
     }
 
     fn finish(mut self, ids: Option<Vec<u32>>) -> Option<Vocabulary> {
         self.by_bytes.flush(&mut self.made.slots);
         self.by_halves.flush(&mut self.made.merges);
+        self.characters();
         self.made.ids =
             ids.map(|by_rank| Ids { ranks: by_rank.iter().copied().zip(0..).collect(), by_rank });
         // Every text can be encoded if every byte is a token.
