@@ -34,6 +34,38 @@ impl BytePair {
         &self.vocabulary
     }
 
+    /// [`Self::pass`], compiled for processors that count bits in one instruction, and for others.
+    fn run<S: Scan>(
+        &self,
+        text: &[u8],
+        memo: &mut Memo,
+        guard: &Guard<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt")
+        {
+            // SAFETY: the processor was just asked for each of the features.
+            return unsafe { self.bmi_pass::<S>(text, memo, guard, sink) };
+        }
+        self.pass::<S>(text, memo, guard, sink)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "bmi1,bmi2,popcnt")]
+    fn bmi_pass<S: Scan>(
+        &self,
+        text: &[u8],
+        memo: &mut Memo,
+        guard: &Guard<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        self.pass::<S>(text, memo, guard, sink)
+    }
+
+    #[inline(always)]
     fn pass<S: Scan>(
         &self,
         text: &[u8],
@@ -114,11 +146,11 @@ impl Engine for BytePair {
     fn walk(&self, text: &str, guard: &Guard<'_>, sink: &mut impl Sink) -> Result<()> {
         let text = text.as_bytes();
         self.memos.with(|memo| match self.pattern {
-            Pattern::Gpt2 => self.pass::<Gpt2>(text, memo, guard, sink),
-            Pattern::Cl100k => self.pass::<Cl100k>(text, memo, guard, sink),
-            Pattern::Llama3 => self.pass::<Llama3>(text, memo, guard, sink),
-            Pattern::Qwen2 => self.pass::<Qwen2>(text, memo, guard, sink),
-            Pattern::O200k => self.pass::<O200k>(text, memo, guard, sink),
+            Pattern::Gpt2 => self.run::<Gpt2>(text, memo, guard, sink),
+            Pattern::Cl100k => self.run::<Cl100k>(text, memo, guard, sink),
+            Pattern::Llama3 => self.run::<Llama3>(text, memo, guard, sink),
+            Pattern::Qwen2 => self.run::<Qwen2>(text, memo, guard, sink),
+            Pattern::O200k => self.run::<O200k>(text, memo, guard, sink),
         })
     }
 
