@@ -88,6 +88,11 @@ impl Sink for Marks {
     }
 
     #[inline(always)]
+    fn pretokens(&mut self, at: usize, starts: u64) {
+        self.starts.set(self.skip + at, starts);
+    }
+
+    #[inline(always)]
     fn ends(&mut self, at: usize, ends: u64) {
         self.ends.set(self.skip + at, ends);
     }

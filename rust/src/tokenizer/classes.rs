@@ -57,17 +57,23 @@ pub(super) fn run(text: &[u8], mut at: usize, wanted: u8) -> usize {
 /// As [`class`], for a character of more than one byte with the lead byte `lead`.
 #[inline]
 fn wide(text: &[u8], at: usize, lead: u8) -> (u8, usize) {
+    let (code, length) = decode(text, at, lead);
+    let block = usize::from(PAGES[(code >> 8) as usize]);
+    (BLOCKS[block << 8 | (code & 0xff) as usize], length)
+}
+
+/// The character of more than one byte that starts at `at` with the lead byte `lead`, and its length.
+#[inline]
+pub(super) fn decode(text: &[u8], at: usize, lead: u8) -> (u32, usize) {
     let tail = |n: usize| u32::from(text.get(at + n).copied().unwrap_or(0x80) & 0x3f);
     let lead = u32::from(lead);
-    let (code, length) = if lead < 0xe0 {
+    if lead < 0xe0 {
         ((lead & 0x1f) << 6 | tail(1), 2)
     } else if lead < 0xf0 {
         ((lead & 0x0f) << 12 | tail(1) << 6 | tail(2), 3)
     } else {
         ((lead & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3), 4)
-    };
-    let block = usize::from(PAGES[(code >> 8) as usize]);
-    (BLOCKS[block << 8 | (code & 0xff) as usize], length)
+    }
 }
 
 /// Whether `text` is white space throughout.

@@ -11,6 +11,14 @@ use crate::guard::Guard;
 pub(crate) trait Sink {
     /// A pretoken starts at `at`.
     fn pretoken(&mut self, at: usize);
+    /// For every bit `i` of `starts` that is set, a pretoken starts at `at + i`.
+    #[inline(always)]
+    fn pretokens(&mut self, at: usize, mut starts: u64) {
+        while starts != 0 {
+            self.pretoken(at + starts.trailing_zeros() as usize);
+            starts &= starts - 1;
+        }
+    }
     /// Bit `i` of `ends` is set if a token ends with the text's byte `at + i`.
     fn ends(&mut self, at: usize, ends: u64);
 }

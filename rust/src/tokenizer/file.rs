@@ -19,6 +19,7 @@ use serde_json::Value;
 use super::byte_pair::BytePair;
 use super::engine::Engine;
 use super::foreign::Foreign;
+use super::word_piece::{self, WordPiece};
 use super::{Found, merges};
 use crate::error::{Error, Result};
 use crate::guard::Guard;
@@ -56,6 +57,7 @@ pub(crate) struct FromFile {
 /// What takes the texts that `Fit` lets pass.
 enum Road {
     BytePair(Arc<BytePair>),
+    WordPiece(Arc<WordPiece>),
     Crate,
 }
 
@@ -64,6 +66,7 @@ macro_rules! by_road {
     ($road:expr, $engine:ident => $own:expr, $theirs:expr) => {
         match $road {
             Road::BytePair($engine) => $own,
+            Road::WordPiece($engine) => $own,
             Road::Crate => $theirs,
         }
     };
@@ -110,6 +113,10 @@ fn choose(file: &Value) -> Chosen<(Road, Fit)> {
         Some("BPE") => {
             let (engine, fit) = merges::read(file)?;
             Ok((Road::BytePair(Arc::new(engine)), fit))
+        }
+        Some("WordPiece") => {
+            let (engine, fit) = word_piece::read(file)?;
+            Ok((Road::WordPiece(Arc::new(engine)), fit))
         }
         _ => Err("there is no engine for this model".to_owned()),
     }

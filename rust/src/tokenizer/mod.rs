@@ -3,7 +3,7 @@
 //! `scan` cuts a text into pretokens (with the character classes of `classes`), `bpe` merges each
 //! by the ranks of a `vocabulary`, `memo` remembers the short ones, `byte_pair` runs the three over
 //! a text. `patterns` names the patterns there is a scanner for, `ranks` reads a caller's ranks and
-//! `merges` those of a `tokenizer.json`. `engine` says what such an engine is.
+//! `merges` those of a `tokenizer.json`. `word_piece` is the engine for tokenizers as in BERT. `engine` says what such an engine is.
 //! `file` chooses the road for a `tokenizer.json`. `foreign` is the road through the crate `tokenizers`
 //! for any other tokenizer; `pieces` tells where a text may be cut on that road.
 //! Rulers over spans of a text live in `ruler/`.
@@ -24,6 +24,7 @@ mod ranks;
 mod scan;
 mod vocabulary;
 mod windows;
+mod word_piece;
 
 use std::sync::{Arc, OnceLock};
 
