@@ -1,4 +1,5 @@
-//! A set of byte offsets as one bit each, with rank and select in constant and logarithmic time.
+//! A set of byte offsets as one bit each, with rank and select in constant and logarithmic time. A few
+//! offsets may be in it more than once; these are listed.
 
 /// Bits between two stored ranks.
 const BLOCK: usize = 512;
@@ -61,16 +62,19 @@ impl Bits {
     }
 }
 
-/// Bits that are written, with the number set before each block of 512.
+/// Bits that are written, with the number set before each block of 512, and a list of repeats.
 #[derive(PartialEq, Eq)]
 pub(super) struct Ranked {
     bits: Bits,
     ranks: Vec<usize>,
+    /// Bits set.
     total: usize,
+    /// Offsets once more each, in order. Mostly none.
+    more: Vec<usize>,
 }
 
 impl Ranked {
-    pub(super) fn new(bits: Bits) -> Self {
+    pub(super) fn new(bits: Bits, more: Vec<usize>) -> Self {
         let mut total = 0;
         let ranks = bits.0.chunks(WORDS).map(|block| {
             let before = total;
@@ -78,17 +82,23 @@ impl Ranked {
             before
         });
         let ranks = ranks.collect();
-        Self { bits, ranks, total }
+        Self { bits, ranks, total, more }
     }
 
-    /// How many bits are set.
+    /// How many offsets there are.
     pub(super) fn total(&self) -> usize {
-        self.total
+        self.total + self.more.len()
     }
 
-    /// How many bits before `at` are set.
+    /// How many offsets before `at` there are.
     #[inline]
     pub(super) fn rank(&self, at: usize) -> usize {
+        let set = self.bits_before(at);
+        if self.more.is_empty() { set } else { set + self.more.partition_point(|&one| one < at) }
+    }
+
+    #[inline]
+    fn bits_before(&self, at: usize) -> usize {
         let block = at / BLOCK;
         let Some(&before) = self.ranks.get(block) else { return self.total };
         let words = &self.bits.0[block * WORDS..=at / 64];
@@ -98,8 +108,29 @@ impl Ranked {
             + (last & !(u64::MAX << (at % 64))).count_ones() as usize
     }
 
-    /// The set bit that has `rank` set bits before it.
+    /// The offset that has `rank` others before it.
     pub(super) fn select(&self, rank: usize) -> Option<usize> {
+        if self.more.is_empty() {
+            return self.bit(rank);
+        }
+        // A repeat comes before its bit, so what is before it are the bits and repeats of lower offsets.
+        let (mut low, mut high) = (0, self.more.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            if self.bits_before(self.more[middle]) + middle < rank {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        match self.more.get(low) {
+            Some(&at) if self.bits_before(at) + low == rank => Some(at),
+            _ => self.bit(rank - low),
+        }
+    }
+
+    /// The set bit that has `rank` set bits before it.
+    fn bit(&self, rank: usize) -> Option<usize> {
         if rank >= self.total {
             return None;
         }
@@ -126,22 +157,30 @@ mod tests {
         #[test]
         fn agrees_with_a_sorted_list(
             set in proptest::collection::btree_set(0usize..3000, 0..400),
+            mut more in proptest::collection::vec(any::<proptest::sample::Index>(), 0..40),
             length in 3000usize..3100,
         ) {
             let mut bits = Bits::new(length);
             for &at in &set {
                 bits.set(at, 1);
             }
-            let list: Vec<usize> = set.iter().copied().collect();
+            let mut list: Vec<usize> = set.iter().copied().collect();
+            if list.is_empty() {
+                more.clear();
+            }
+            let mut more: Vec<usize> = more.iter().map(|index| *index.get(&list)).collect();
+            more.sort_unstable();
+            list.extend(&more);
+            list.sort_unstable();
             for at in 0..=length {
                 prop_assert_eq!(bits.has(at), set.contains(&at));
                 let from = at / 3;
                 prop_assert_eq!(bits.last_in(from, at), set.range(from..at).next_back().copied());
                 prop_assert_eq!(bits.next_from(at), set.range(at..).next().copied());
             }
-            let ranked = Ranked::new(bits);
+            let ranked = Ranked::new(bits, more);
             for at in 0..=length {
-                prop_assert_eq!(ranked.rank(at), set.range(..at).count());
+                prop_assert_eq!(ranked.rank(at), list.partition_point(|&one| one < at));
             }
             for (rank, &at) in list.iter().enumerate() {
                 prop_assert_eq!(ranked.select(rank), Some(at));

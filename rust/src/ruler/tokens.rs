@@ -42,7 +42,7 @@ pub(crate) struct TokenRuler<'t, E> {
 /// Where the tokens of one text end, and where its pretokens start.
 #[derive(PartialEq, Eq)]
 pub(crate) struct TokenMarks {
-    /// Bit `i`: a token ends with byte `i`.
+    /// `i`, as often as tokens end with byte `i`.
     ends: Ranked,
     /// Bit `i`: a pretoken starts at byte `i`.
     starts: Bits,
@@ -59,13 +59,15 @@ struct Marks {
     skip: usize,
     ends: Bits,
     starts: Bits,
+    /// Bytes with which a token more ends than the one of its bit, in order; there are few.
+    more: Vec<usize>,
 }
 
 impl Marks {
     fn new(start: usize, end: usize) -> Self {
         let base = start / 64 * 64;
         let bits = || Bits::new(end - base);
-        Self { base, skip: start - base, ends: bits(), starts: bits() }
+        Self { base, skip: start - base, ends: bits(), starts: bits(), more: Vec::new() }
     }
 
     /// The marks of `part`, which starts and ends at pretokens.
@@ -78,6 +80,7 @@ impl Marks {
     fn merge(&mut self, part: &Marks) {
         self.ends.merge(part.base, &part.ends);
         self.starts.merge(part.base, &part.starts);
+        self.more.extend(part.more.iter().map(|at| part.base + at));
     }
 }
 
@@ -95,6 +98,11 @@ impl Sink for Marks {
     #[inline(always)]
     fn ends(&mut self, at: usize, ends: u64) {
         self.ends.set(self.skip + at, ends);
+    }
+
+    #[inline]
+    fn more(&mut self, at: usize, count: usize) {
+        self.more.extend(std::iter::repeat_n(self.skip + at, count));
     }
 }
 
@@ -123,7 +131,7 @@ impl TokenMarks {
         guard: &Guard<'_>,
     ) -> Result<Self> {
         let parts = parts(engine, text, threads.min(text.len() / WORTH_A_THREAD));
-        let Marks { ends, starts, .. } = match parts.as_slice() {
+        let Marks { ends, starts, more, .. } = match parts.as_slice() {
             [] | [_] => Marks::of(engine, text, 0..text.len(), guard)?,
             [first, rest @ ..] => {
                 let stop = guard.stop();
@@ -149,7 +157,7 @@ impl TokenMarks {
                 })?
             }
         };
-        Ok(Self { ends: Ranked::new(ends), starts })
+        Ok(Self { ends: Ranked::new(ends, more), starts })
     }
 
     /// How many tokens there are.

@@ -17,7 +17,7 @@ impl<'t> Words<'t> {
     pub fn new(text: &'t str) -> Self {
         let mut starts = Bits::new(text.len());
         words::starts(text, 0, text.len(), &mut |at| starts.set(at, 1));
-        Self { text, starts: Ranked::new(starts) }
+        Self { text, starts: Ranked::new(starts, Vec::new()) }
     }
 
     /// Whether `at` stands inside a word, behind its first character.

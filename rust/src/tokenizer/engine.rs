@@ -21,11 +21,14 @@ pub(crate) trait Sink {
     }
     /// Bit `i` of `ends` is set if a token ends with the text's byte `at + i`.
     fn ends(&mut self, at: usize, ends: u64);
+    /// `count` tokens more end with the text's byte `at`, with which one does already.
+    fn more(&mut self, at: usize, count: usize);
 }
 
 /// A family of tokenizers, with its vocabulary. All offsets are in bytes.
 ///
-/// Tokens end at different bytes. Where many come from one character, they end at bytes inside it.
+/// Tokens end at different bytes. Where many come from one character, they end at bytes inside it, and
+/// those for which there is no byte with its last ([`Sink::more`]).
 pub(crate) trait Engine: Send + Sync {
     /// Passes over `text` once.
     fn walk(&self, text: &str, guard: &Guard<'_>, sink: &mut impl Sink) -> Result<()>;
@@ -67,6 +70,11 @@ impl Sink for Count {
     fn ends(&mut self, _: usize, ends: u64) {
         self.0 += ends.count_ones() as usize;
     }
+
+    #[inline(always)]
+    fn more(&mut self, _: usize, count: usize) {
+        self.0 += count;
+    }
 }
 
 /// Lists where tokens end.
@@ -81,5 +89,9 @@ impl Sink for Ends {
             self.0.push(at + ends.trailing_zeros() as usize + 1);
             ends &= ends - 1;
         }
+    }
+
+    fn more(&mut self, at: usize, count: usize) {
+        self.0.extend(std::iter::repeat_n(at + 1, count));
     }
 }

@@ -19,6 +19,7 @@ use serde_json::Value;
 use super::byte_pair::BytePair;
 use super::engine::Engine;
 use super::foreign::Foreign;
+use super::unigram::{self, Unigram};
 use super::word_piece::{self, WordPiece};
 use super::{Found, merges};
 use crate::error::{Error, Result};
@@ -58,6 +59,7 @@ pub(crate) struct FromFile {
 enum Road {
     BytePair(Arc<BytePair>),
     WordPiece(Arc<WordPiece>),
+    Unigram(Arc<Unigram>),
     Crate,
 }
 
@@ -67,6 +69,7 @@ macro_rules! by_road {
         match $road {
             Road::BytePair($engine) => $own,
             Road::WordPiece($engine) => $own,
+            Road::Unigram($engine) => $own,
             Road::Crate => $theirs,
         }
     };
@@ -117,6 +120,10 @@ fn choose(file: &Value) -> Chosen<(Road, Fit)> {
         Some("WordPiece") => {
             let (engine, fit) = word_piece::read(file)?;
             Ok((Road::WordPiece(Arc::new(engine)), fit))
+        }
+        Some("Unigram") => {
+            let (engine, fit) = unigram::read(file)?;
+            Ok((Road::Unigram(Arc::new(engine)), fit))
         }
         _ => Err("there is no engine for this model".to_owned()),
     }

@@ -87,7 +87,8 @@ fn parse(line: &[u8]) -> Option<(u32, Vec<u8>)> {
     base64(&line[..at]).filter(|token| !token.is_empty()).map(|token| (id, token))
 }
 
-fn base64(text: &[u8]) -> Option<Vec<u8>> {
+/// The bytes that `text` is in base64.
+pub(super) fn base64(text: &[u8]) -> Option<Vec<u8>> {
     let body = text.strip_suffix(b"==").or_else(|| text.strip_suffix(b"=")).unwrap_or(text);
     if !text.len().is_multiple_of(4) || body.len() % 4 == 1 {
         return None;
