@@ -1,7 +1,9 @@
 //! A byte-pair tokenizer with a known pattern: one pass over a text that tells where its tokens end.
 //!
-//! Scanner, memo and merge meet here. What a pass is for (a count, ids, a ruler) is the sink's
-//! business; tokens are told as words of bits, up to 64 bytes of text at a time.
+//! Scanner, memo and merge meet here, over batches of pretokens: the starts of some 64 are found, then
+//! their places in the memo, then what stands there, so that no step waits for the one before
+//! it. What a pass is for (a count, ids, a ruler) is the sink's business; tokens are told as words of bits,
+//! up to 64 bytes of text at a time.
 
 use super::bpe::{self, SHORT};
 use super::classes::is_blank;
@@ -9,8 +11,8 @@ use super::engine::{Ends, Engine, Sink};
 use super::memo::{self, Memo, Place, Pool};
 use super::patterns::Pattern;
 use super::scan::{Cl100k, Gpt2, Llama3, O200k, Qwen2, Scan};
-use super::windows::Starts;
 use super::vocabulary::{NONE, Vocabulary};
+use super::windows::Starts;
 use crate::error::{Error, Result};
 use crate::guard::{ASK, Guard};
 

@@ -91,7 +91,7 @@ struct Part {
 fn sse2(window: &[u8; WINDOW]) -> Masks {
     use std::arch::x86_64::{
         __m128i, _mm_and_si128, _mm_cmpeq_epi8, _mm_cmpgt_epi8, _mm_movemask_epi8, _mm_or_si128,
-        _mm_set1_epi8, _mm_set_epi64x,
+        _mm_set_epi64x, _mm_set1_epi8,
     };
     let bits = |lanes: __m128i| u64::from(_mm_movemask_epi8(lanes) as u16);
     let is = |bytes, byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8));

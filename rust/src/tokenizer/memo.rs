@@ -1,10 +1,16 @@
 //! What short pretokens came to the last time: their bytes to the ends of their tokens.
 //!
-//! Two tables of fixed size: one for up to 15 bytes, two entries to a set, the one used last first; one for
-//! up to 48, an entry to a set, for the scripts of two or three bytes a letter. A set fills a cache
-//! line. A memo holds answers only, so losing one costs time and nothing else. Memos wait in a pool between calls: a call takes one,
-//! and makes one when none is there. A new one is untouched zero pages, so a short text pays for
-//! the few pages it reads.
+//! Two tables of fixed size: one for up to 15 bytes, three entries to a set, the newest first; one for up
+//! to 48, an entry to a set, for the scripts of two or three bytes a letter. A set fills a cache line. A
+//! memo holds answers only, so losing one costs time and nothing else. Memos wait in a pool between calls:
+//! a call takes one, and makes one when none is there. A new one is untouched zero pages, so a short text
+//! pays for the few pages it reads.
+//!
+//! What a look-up costs is the wait for its set. So the places of a batch are found first and asked for
+//! with a prefetch (1.2 times as fast as reading the first word of each, since a load that waits keeps all
+//! behind it from retiring). 2^16 sets against 2^15: 1.15 times as fast on fresh English, against 2^14
+//! 1.2 times. A small table that stays in the nearest cache, before the large one, did not gain: the
+//! branch it misses costs as much.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -15,7 +21,7 @@ pub(super) const SHORT: usize = 15;
 /// The longest pretoken that the second table remembers.
 pub(super) const LONG: usize = 48;
 
-/// Sets in a table: 2 MB.
+/// Sets in a table: 4 MB.
 const SETS: usize = 1 << 16;
 /// Words in a set.
 const SET: usize = 8;
@@ -143,7 +149,8 @@ impl Memo {
         Self { short: Table::new(), long: Table::new() }
     }
 
-    /// The ends of the tokens of a short pretoken, from memory or else from `make`.
+    /// The ends of the tokens of a short pretoken, from memory or else from `make`; bits past its length
+    /// are never set.
     #[inline(always)]
     pub(super) fn ends(&mut self, key: Key, make: impl FnOnce() -> u64) -> u64 {
         self.ends_at(Place { key, mixed: key.mixed() }, make)

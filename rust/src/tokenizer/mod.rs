@@ -1,6 +1,7 @@
 //! From text to the ends of its tokens.
 //!
-//! `scan` cuts a text into pretokens (with the character classes of `classes`), `bpe` merges each
+//! `scan` cuts a text into pretokens (with the character classes of `classes`), `windows` does so 64 bytes
+//! at a time where the text is ASCII (with the `masks` of such a stretch), `bpe` merges each
 //! by the ranks of a `vocabulary`, `memo` remembers the short ones, `byte_pair` runs the three over
 //! a text. `patterns` names the patterns there is a scanner for, `ranks` reads a caller's ranks and
 //! `merges` those of a `tokenizer.json`. `word_piece` is the engine for tokenizers as in BERT, `unigram`

@@ -8,8 +8,8 @@
 //!
 //! Every scanner reads a stretch at most a fixed number of times over a whole text.
 
-use super::masks::Masks;
 use super::classes::{BLANK, LETTER, LOWER, NEWLINE, NUMBER, OTHER, PREFIX, UPPER, class, run};
+use super::masks::Masks;
 
 /// A pretoken pattern.
 pub(super) trait Scan {

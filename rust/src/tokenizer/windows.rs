@@ -19,8 +19,16 @@
 //!   newline is one pretoken, what follows is another, but for its last, which always starts.
 //! * Contractions are rare, so each is looked at alone.
 //!
+//! The pattern of gpt2 has a space for the only prefix, any number of `N`, and white space without a
+//! rule for newlines. In that of o200k a word starts at a capital behind a small letter as well, and a
+//! contraction belongs to the word before it unless that is the end of another one; a slash among the
+//! newlines behind `O` ends what is told.
+//!
 //! Each rule but those for `H` looks back only. The last of a run of white space is known by what
-//! follows, so a run that reaches the end of the window tells nothing but its start.
+//! follows, so a run that reaches the end of the window tells nothing but its start. The end of the text
+//! is in no window that tells of it, so `\s++$` is the scanner's.
+//!
+//! Scanning alone is 3 to 4 times as fast as with the scanners on English and code.
 
 use super::masks::{Masks, WINDOW, below};
 use super::scan::{Scan, contraction};
@@ -118,8 +126,7 @@ impl Masks {
         let other = other & !behind(other) & !behind(self.space);
         let prefix = self.blank & !self.newline | other;
         let letter = self.letter & !behind(self.letter | prefix);
-        let mut starts =
-            1 | letter | other | self.numbers::<DIGITS>() | self.blanks(taken);
+        let mut starts = 1 | letter | other | self.numbers::<DIGITS>() | self.blanks(taken);
         let mut quotes = other & self.quote & self.letter >> 1;
         while quotes != 0 {
             let quote = quotes.trailing_zeros() as usize;
@@ -148,8 +155,7 @@ impl Masks {
         let prefix = self.blank & !self.newline | other;
         let letter = self.letter & !behind(self.letter | prefix);
         let humps = self.upper & behind(self.letter & !self.upper);
-        let mut starts =
-            1 | letter | humps | other | self.numbers::<3>() | self.blanks(taken);
+        let mut starts = 1 | letter | humps | other | self.numbers::<3>() | self.blanks(taken);
         let mut quotes = self.quote & behind(self.letter) & self.letter >> 1;
         let mut closed = 0;
         while quotes != 0 {

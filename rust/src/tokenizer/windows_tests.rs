@@ -7,9 +7,9 @@ use crate::tokenizer::scan::{Cl100k, Gpt2, Llama3, O200k, Qwen2, Scan};
 
 /// Of every class that a window tells apart, and some that it does not know.
 const ALPHABET: &[&str] = &[
-    "a", "B", "s", "T", "l", "L", "v", "r", "E", "m", "d", "'", "'", "1", "23", " ", " ", "  ", "\t",
-    "\n", "\r", "\u{b}", "/", "!", "-", "\u{1c}", "\0", "\u{7f}", "word", "Word", "     ", "é", "\u{17f}",
-    "\u{a0}", "\u{2003}", "—", "中", "٣", "\u{301}", "😀",
+    "a", "B", "s", "T", "l", "L", "v", "r", "E", "m", "d", "'", "'", "1", "23", " ", " ", "  ",
+    "\t", "\n", "\r", "\u{b}", "/", "!", "-", "\u{1c}", "\0", "\u{7f}", "word", "Word", "     ",
+    "é", "\u{17f}", "\u{a0}", "\u{2003}", "—", "中", "٣", "\u{301}", "😀",
 ];
 
 #[track_caller]
@@ -52,18 +52,25 @@ fn every_text_of_five_classes() {
     let mut text = String::new();
     for number in 0..alphabet.len().pow(5) {
         text.clear();
-        text.extend((0..5).map(|place| alphabet[number / alphabet.len().pow(place) % alphabet.len()]));
+        text.extend(
+            (0..5).map(|place| alphabet[number / alphabet.len().pow(place) % alphabet.len()]),
+        );
         agree_padded(&text);
     }
 }
 
 #[test]
 fn contractions_at_every_place() {
-    for ending in ["s", "S", "d", "m", "T", "ll", "lL", "Ve", "re", "\u{17f}", "l", "v", "lv", "x", "'s"] {
+    for ending in
+        ["s", "S", "d", "m", "T", "ll", "lL", "Ve", "re", "\u{17f}", "l", "v", "lv", "x", "'s"]
+    {
         for stem in ["it", "it'd", " ", "!", "\n", "1", "é"] {
             for tail in ["", "s", "B", " ", "'s", "'S's", "\n", "!"] {
                 for before in 0..WINDOW + 8 {
-                    let text = format!("{}{stem}'{ending}{tail}", ". ".repeat(before / 2) + &"x"[before % 2..]);
+                    let text = format!(
+                        "{}{stem}'{ending}{tail}",
+                        ". ".repeat(before / 2) + &"x"[before % 2..]
+                    );
                     agree_all(&(text + &" word".repeat(WINDOW)));
                 }
             }
