@@ -85,6 +85,11 @@ impl Ranked {
         Self { bits, ranks, total, more }
     }
 
+    /// Whether bit `at` is set.
+    pub(super) fn has(&self, at: usize) -> bool {
+        self.bits.has(at)
+    }
+
     /// How many offsets there are.
     pub(super) fn total(&self) -> usize {
         self.total + self.more.len()

@@ -21,7 +21,9 @@
 //! `\s+(?!\S)`) match white space, and see the cut only if it runs up to `b`.
 //!
 //! The rescans read the two edge pretokens and, in a run of digits cut into threes (which has no
-//! landmark), the rest of that run; never more than the slice. Memory: 0.27 bytes per byte of text.
+//! landmark), the rest of that run; never more than the slice. Where such a pretoken is
+//! part of a long one of the whole text, the engine may answer from the tokens of that
+//! ([`Engine::count_part`]): then it is read, but merged at its two ends only. Memory: 0.27 bytes per byte of text.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,7 +32,7 @@ use super::bits::{Bits, Ranked};
 use super::{PAST, Ruler};
 use crate::error::{Error, Result};
 use crate::guard::Guard;
-use crate::tokenizer::engine::{Engine, Sink};
+use crate::tokenizer::engine::{Engine, Known, Sink};
 
 /// Measures one text in tokens.
 pub(crate) struct TokenRuler<'t, E> {
@@ -46,6 +48,19 @@ pub(crate) struct TokenMarks {
     ends: Ranked,
     /// Bit `i`: a pretoken starts at byte `i`.
     starts: Bits,
+}
+
+/// Bytes from which a pretoken at an edge is worth asking what is known of it.
+const LONG: usize = 256;
+
+impl Known for Ranked {
+    fn has(&self, at: usize) -> bool {
+        at > 0 && Ranked::has(self, at - 1)
+    }
+
+    fn count(&self, from: usize, to: usize) -> usize {
+        self.rank(to) - self.rank(from)
+    }
 }
 
 /// Bytes from which a further thread earns its start.
@@ -183,7 +198,11 @@ impl<'t, E: Engine> TokenRuler<'t, E> {
         let mut count = 0;
         while at < slice.len() && !stop(at) {
             let end = self.engine.next_pretoken(slice, at);
-            count += self.engine.count_piece(&slice[at..end])?;
+            count += if end - at > LONG && self.marks.starts.last_in(at + 1, end).is_none() {
+                self.engine.count_part(self.text, at..end, &self.marks.ends)?
+            } else {
+                self.engine.count_piece(&slice[at..end])?
+            };
             at = end;
         }
         Ok((count, at))

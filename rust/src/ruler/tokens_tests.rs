@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::{TokenMarks, TokenRuler, WORTH_A_THREAD, parts};
 use crate::guard::{Guard, NEVER};
 use crate::ruler::{Ruler, reach};
-use crate::tokenizer::Tokenizer;
 use crate::tokenizer::engine::Engine;
 use crate::tokenizer::tests::{NAMES, TEXTS, bundled};
+use crate::tokenizer::{Tokenizer, bpe};
 
 fn guard() -> Guard<'static> {
     Guard::new(&NEVER, None)
@@ -240,6 +240,62 @@ proptest! {
                 prop_assert_eq!(&ends, &whole, "{} {:?} {}", name, text, at);
                 from = at;
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Spans of pretokens far longer than what is merged at their ends.
+    #[test]
+    fn sizes_inside_long_pretokens(
+        parts in proptest::collection::vec(
+            prop_oneof![
+                "[a-z]{1,40}".boxed(),
+                "[a-zA-Z]{20,90}".boxed(),
+                "(ab|abc|a){5,60}".boxed(),
+                "[\u{4e00}-\u{4fff}\u{3040}-\u{30ff}]{1,60}".boxed(),
+                "[\u{410}-\u{450}]{1,60}".boxed(),
+                "[=\\-#*]{1,60}".boxed(),
+                " {1,300}".boxed(),
+            ],
+            8..60,
+        ),
+        spans in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 40),
+    ) {
+        let text = parts.concat();
+        let borders: Vec<usize> =
+            text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        for (name, bundled) in NAMES.into_iter().zip(bundled()) {
+            let tokenizer = Tokenizer::from_name(name).unwrap();
+            let ruler = ruler(bundled, &text, 1);
+            for (one, other) in &spans {
+                let (one, other) = (*one.get(&borders), *other.get(&borders));
+                let (a, b) = (one.min(other), one.max(other));
+                let expected = tokenizer.count(&text[a..b], &guard()).unwrap();
+                prop_assert_eq!(ruler.size(a, b).unwrap(), expected, "{} {}..{} {:?}", name, a, b, text);
+            }
+        }
+    }
+}
+
+/// A span inside a megabyte without a blank is merged at its ends only.
+#[test]
+fn a_long_pretoken_is_not_merged_again() {
+    let mut state = 1u32;
+    let mut letter = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        char::from(b'a' + (state >> 24) as u8 % 26)
+    };
+    let text: String = (0..100_000).map(|_| letter()).collect();
+    for bundled in bundled() {
+        let ruler = ruler(bundled, &text, 1);
+        for (a, b) in [(0, 99_999), (1, 100_000), (17, 60_001), (50_000, 50_300)] {
+            let before = bpe::work();
+            let size = ruler.size(a, b).unwrap();
+            assert!(bpe::work() - before <= 1024, "{a}..{b}");
+            assert_eq!(size, bundled.count(&text[a..b], &guard()).unwrap());
         }
     }
 }

@@ -37,7 +37,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
+use super::engine::Known;
 use super::vocabulary::{EDGE, NONE, Vocabulary};
 use crate::error::Result;
 use crate::guard::{ASK, Guard};
@@ -182,6 +184,34 @@ impl Window {
         (at + 1..=self.length).find(|&end| self.has_boundary(end)).unwrap_or(self.length)
     }
 
+    /// Where the first token ends that is `known` to stand at the same place in the text, and how many
+    /// tokens there are up to it.
+    fn shared(&self, known: &impl Known) -> Option<(usize, usize)> {
+        let mut count = 0;
+        let mut at = 0;
+        while at < self.length {
+            let end = self.token_end(at);
+            count += 1;
+            let (from, to) = (self.start + at, self.start + end);
+            if known.has(from) && known.has(to) && known.count(from, to) == 1 {
+                return Some((to, count));
+            }
+            at = end;
+        }
+        None
+    }
+
+    /// How many tokens there are from the text's `at` on, where one starts or the last one ends.
+    fn tokens_from(&self, at: usize) -> usize {
+        let before = at - self.start;
+        let words = (0..).step_by(64).zip(&self.ends);
+        let counts = words.map(|(first, &word)| match before.saturating_sub(first) {
+            64.. => 0,
+            skip => (word >> skip).count_ones() as usize,
+        });
+        counts.sum()
+    }
+
     /// Hands on the ends of the first `length` bytes.
     fn emit(&self, length: usize, ends: &mut impl FnMut(usize, u64)) {
         for (at, &word) in (0..length).step_by(64).zip(&self.ends) {
@@ -232,6 +262,32 @@ pub(super) fn merge(
     }
     window.emit(window.length, &mut ends);
     Ok(())
+}
+
+/// How many tokens `part` of `text` has when it stands alone, if that is found by what is `known` of the
+/// longer piece that it is part of.
+///
+/// Windows at both of its ends are merged. Where one holds a token that the piece has at the same place,
+/// the two may be joined there (*join*), so between those places the tokens are the piece's.
+pub(super) fn count_part(
+    vocabulary: &Vocabulary,
+    text: &[u8],
+    part: Range<usize>,
+    known: &impl Known,
+) -> Option<usize> {
+    let text = text.get(..part.end)?;
+    let mut width = SHORT;
+    while 4 * width <= part.len() {
+        let first = Window::merged(vocabulary, text, part.start, width);
+        let from = (part.end - width..part.end).find(|&at| known.has(at))?;
+        let last = Window::merged(vocabulary, text, from, width);
+        if let (Some((left, before)), Some((right, _))) = (first.shared(known), last.shared(known))
+        {
+            return Some(before + known.count(left, right) + last.tokens_from(right));
+        }
+        width *= 2;
+    }
+    None
 }
 
 /// The window that goes on from a token of `window`, if one is found that starts with that token.
@@ -330,6 +386,12 @@ fn merge_long(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<u64> {
 thread_local! {
     /// Bytes that went into windows on this thread.
     static WORK: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Bytes that went into windows on this thread so far.
+#[cfg(test)]
+pub(crate) fn work() -> usize {
+    WORK.get()
 }
 
 #[cfg(test)]

@@ -5,9 +5,11 @@
 //! it. What a pass is for (a count, ids, a ruler) is the sink's business; tokens are told as words of bits,
 //! up to 64 bytes of text at a time.
 
+use std::ops::Range;
+
 use super::bpe::{self, SHORT};
 use super::classes::is_blank;
-use super::engine::{Ends, Engine, Sink};
+use super::engine::{Ends, Engine, Known, Sink};
 use super::memo::{self, Memo, Place, Pool};
 use super::patterns::Pattern;
 use super::scan::{Cl100k, Gpt2, Llama3, O200k, Qwen2, Scan};
@@ -177,6 +179,16 @@ impl Engine for BytePair {
             count += ends.count_ones() as usize;
         })?;
         Ok(count)
+    }
+
+    fn count_part(&self, text: &str, part: Range<usize>, known: &impl Known) -> Result<usize> {
+        // A token that no merge makes is one only as a whole pretoken, and never longer than this.
+        let known = if part.len() <= self.vocabulary.longest() {
+            None
+        } else {
+            bpe::count_part(&self.vocabulary, text.as_bytes(), part.clone(), known)
+        };
+        known.map_or_else(|| self.count_piece(&text[part]), Ok)
     }
 
     /// The alternatives that look ahead, `\s++$` and `\s+(?!\S)`, match white space.

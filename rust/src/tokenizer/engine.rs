@@ -4,6 +4,8 @@
 //! where one ends depends on the text from its start on and on nothing before. `ruler/tokens.rs`
 //! builds on both.
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::guard::Guard;
 
@@ -25,6 +27,14 @@ pub(crate) trait Sink {
     fn more(&mut self, at: usize, count: usize);
 }
 
+/// What is known of the tokens of a text.
+pub(crate) trait Known {
+    /// Whether a token ends with the byte before `at`.
+    fn has(&self, at: usize) -> bool;
+    /// How many tokens lie between two such places.
+    fn count(&self, from: usize, to: usize) -> usize;
+}
+
 /// A family of tokenizers, with its vocabulary. All offsets are in bytes.
 ///
 /// Tokens end at different bytes. Where many come from one character, they end at bytes inside it, and
@@ -38,6 +48,12 @@ pub(crate) trait Engine: Send + Sync {
 
     /// How many tokens a pretoken has.
     fn count_piece(&self, pretoken: &str) -> Result<usize>;
+
+    /// As [`Engine::count_piece`], for the pretoken that `part` of `text` is when it stands alone. It is
+    /// part of one pretoken of the text, of which the tokens are `known`.
+    fn count_part(&self, text: &str, part: Range<usize>, _known: &impl Known) -> Result<usize> {
+        self.count_piece(&text[part])
+    }
 
     /// Whether a pretoken that ends with the text may end elsewhere once more text follows. One that
     /// does not is the same wherever it stands.

@@ -10,7 +10,7 @@
 //! for any other tokenizer; `pieces` tells where a text may be cut on that road.
 //! Rulers over spans of a text live in `ruler/`.
 
-mod bpe;
+pub(crate) mod bpe;
 mod byte_pair;
 pub(crate) mod classes;
 pub(crate) mod engine;

@@ -129,6 +129,11 @@ impl Vocabulary {
         self.offsets.len() - 1
     }
 
+    /// The bytes in the longest token.
+    pub(super) fn longest(&self) -> usize {
+        self.longest
+    }
+
     fn span(&self, rank: u32) -> Option<(usize, usize)> {
         let start = *self.offsets.get(rank as usize)?;
         let end = *self.offsets.get(rank as usize + 1)?;
