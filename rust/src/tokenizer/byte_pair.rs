@@ -92,7 +92,7 @@ impl BytePair {
                     sink.pretoken(start);
                     let piece = text.get(start..end).unwrap_or_default();
                     if end - start <= memo::SHORT {
-                        sink.ends(start, memo.ends_at(place, || self.short_ends(piece)));
+                        sink.ends(start, memo.ends(place, || self.short_ends(piece)));
                     } else if end - start <= memo::LONG {
                         sink.ends(start, memo.long_ends(piece, || self.short_ends(piece)));
                     } else {

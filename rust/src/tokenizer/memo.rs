@@ -100,11 +100,18 @@ impl Table {
     }
 }
 
-/// A short pretoken, and where in the table its set is.
+/// A short pretoken, and what tells where in the table its set is.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Place {
     key: Key,
     mixed: u64,
+}
+
+impl From<Key> for Place {
+    #[inline(always)]
+    fn from(key: Key) -> Self {
+        Self { key, mixed: key.mixed() }
+    }
 }
 
 /// Asks for the cache line of `word`.
@@ -149,30 +156,24 @@ impl Memo {
         Self { short: Table::new(), long: Table::new() }
     }
 
-    /// The ends of the tokens of a short pretoken, from memory or else from `make`; bits past its length
-    /// are never set.
-    #[inline(always)]
-    pub(super) fn ends(&mut self, key: Key, make: impl FnOnce() -> u64) -> u64 {
-        self.ends_at(Place { key, mixed: key.mixed() }, make)
-    }
-
     /// Finds the places of pretokens that follow each other, and calls the sets there to the
     /// processor's cache. The place of one that is not short means nothing.
     #[inline(always)]
     pub(super) fn prepare(&self, text: &[u8], bounds: &[usize], places: &mut [Place]) {
         for (bound, place) in bounds.windows(2).zip(places) {
             let key = Key::of(text, bound[0], (bound[1] - bound[0]).min(SHORT));
-            let mixed = key.mixed();
-            *place = Place { key, mixed };
-            if let Some(word) = self.short.words.get(self.short.at(mixed)) {
+            *place = key.into();
+            if let Some(word) = self.short.words.get(self.short.at(place.mixed)) {
                 prefetch(word);
             }
         }
     }
 
-    /// As [`Memo::ends`], at a place found before.
+    /// The ends of the tokens of a short pretoken, from memory or else from `make`; bits past its length
+    /// are never set.
     #[inline(always)]
-    pub(super) fn ends_at(&mut self, place: Place, make: impl FnOnce() -> u64) -> u64 {
+    pub(super) fn ends(&mut self, place: impl Into<Place>, make: impl FnOnce() -> u64) -> u64 {
+        let place = place.into();
         let at = self.short.at(place.mixed);
         let Some(set) = self.short.set(at) else { return make() };
         if let Some(ends) = get(set, place.key) {
