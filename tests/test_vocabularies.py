@@ -496,13 +496,14 @@ def test_the_engine_says_which_road_is_taken(kind, engine):
 def test_engines_of_names():
     p50k, minilm = map(cantle.Tokenizer.from_name, ("p50k_edit", "minilm"))
     assert p50k.engine == "byte-level BPE, gpt2 pattern: own engine"
-    assert minilm.engine == f"WordPiece, BertPreTokenizer: {IN_PIECES}"
+    assert minilm.engine == "WordPiece, BertPreTokenizer: own engine"
 
 
 @pytest.mark.parametrize("call", ["count", "encode", "split"])
 def test_ctrl_c_ends_a_long_encoding(call):
     """Seconds of work in one text; it was once asked before and after only."""
-    tokenizer = cantle.Tokenizer.from_name("minilm")
+    tokenizer = cantle.Tokenizer.from_object(FOREIGN["gpt2 with a prefix"]())
+    before = tokenizer.count("as good as before")
     work = (
         cantle.Recursive(200, unit=tokenizer).split if call == "split" else getattr(tokenizer, call)
     )
@@ -514,4 +515,4 @@ def test_ctrl_c_ends_a_long_encoding(call):
         work(text)
     assert time.monotonic() - started < 1.3
     timer.join()
-    assert tokenizer.count("as good as before") == 4
+    assert tokenizer.count("as good as before") == before

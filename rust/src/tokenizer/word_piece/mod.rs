@@ -115,17 +115,17 @@ impl WordPiece {
         })
     }
 
-    /// Tells the tokens of a word that is normalised but for case: their ends and ids. Says no if the
-    /// word is unknown after all.
+    /// Tells the tokens of a word that is normalised but for case: their ends, in it and in the trie.
+    /// Says no if the word is unknown after all.
     #[inline]
-    fn pieces(&self, word: &[u8], mut piece: impl FnMut(usize, u32)) -> bool {
+    fn pieces(&self, word: &[u8], mut piece: impl FnMut(usize, Node)) -> bool {
         let mut node = Trie::ROOT;
         let mut at = 0;
         while at < word.len() {
             let rest = word[at..].iter().map(|&byte| self.folded[usize::from(byte)]);
-            let Some((length, id)) = self.trie.longest(node, rest) else { return false };
+            let Some((length, end)) = self.trie.longest(node, rest) else { return false };
             at += length;
-            piece(at, id);
+            piece(at, end);
             match self.inside {
                 Some(inside) => node = inside,
                 None => return at == word.len(),
@@ -149,7 +149,7 @@ impl WordPiece {
         if word.read(&self.characters, text, self.most) {
             let (bytes, ends) = word.parts();
             if self.pieces(bytes, |_, _| ()) {
-                self.pieces(bytes, |end, id| token(ends[end - 1], id));
+                self.pieces(bytes, |end, node| token(ends[end - 1], self.trie.id(node)));
                 return;
             }
         }
@@ -201,7 +201,8 @@ impl WordPiece {
             guard.check()?;
             let stop = bytes.len().min(at + ASK);
             while at < stop {
-                if bytes[at] < 0x80 {
+                // Between words of another script a block would serve for little.
+                if bytes[at..].first_chunk::<8>().is_some_and(|bytes| bytes.is_ascii()) {
                     let done = self.block(bytes, at, memo, sink);
                     at += done;
                     if done > 0 {

@@ -3,23 +3,30 @@
 //! A node is a cell's index. The child of node `n` by byte `b` is the cell `base(n) + b`, if that cell's
 //! owner is `n`: one look, and most are near each other. Cells are given out once, when it is made.
 
-/// No cell, and no token.
+/// No cell.
 const NONE: u32 = u32::MAX;
+
+/// The bit of a base that says that a token ends here.
+const TOKEN: u32 = 1 << 31;
 
 /// Free cells tried for a node's children before those cells are given up for the nodes to come.
 const TRIES: usize = 16;
 
+/// What a walk reads, and no more, so that most of it stays near.
 #[derive(Clone, Copy)]
 struct Cell {
+    /// With [`TOKEN`] on top.
     base: u32,
     owner: u32,
-    /// The token that ends here.
-    id: u32,
 }
 
-const FREE: Cell = Cell { base: 0, owner: NONE, id: NONE };
+const FREE: Cell = Cell { base: 0, owner: NONE };
 
-pub(super) struct Trie(Vec<Cell>);
+pub(super) struct Trie {
+    cells: Vec<Cell>,
+    /// By node, where a token ends.
+    ids: Vec<u32>,
+}
 
 /// A place in the trie.
 #[derive(Clone, Copy)]
@@ -31,7 +38,8 @@ impl Trie {
     /// The trie of `tokens` with their ids; each is there once.
     pub(super) fn new(mut tokens: Vec<(&[u8], u32)>) -> Self {
         tokens.sort_unstable();
-        let mut cells = vec![Cell { owner: 0, ..FREE }];
+        let mut cells = vec![FREE];
+        let mut ids = Vec::new();
         // Cells before it are taken or given up.
         let mut from = 1;
         // Nodes whose children are to be placed: the tokens below, and the depth.
@@ -41,8 +49,11 @@ impl Trie {
             if let Some(&(token, id)) = tokens[below.clone()].first()
                 && token.len() == depth
             {
-                let cell: &mut Cell = &mut cells[node];
-                cell.id = id;
+                cells[node].base = TOKEN;
+                if node >= ids.len() {
+                    ids.resize(node + 1, 0);
+                }
+                ids[node] = id;
                 below.start += 1;
             }
             children.clear();
@@ -71,7 +82,7 @@ impl Trie {
                 from = at;
             }
             let base = at - usize::from(first);
-            cells[node].base = base as u32;
+            cells[node].base |= base as u32;
             for (byte, span) in children.drain(..) {
                 let child = base + usize::from(byte);
                 if child >= cells.len() {
@@ -84,38 +95,48 @@ impl Trie {
                 from += 1;
             }
         }
-        Self(cells)
+        Self { cells, ids }
     }
 
+    /// The child of a node by a byte, and whether a token ends there.
     #[inline(always)]
-    fn child(&self, Node(node): Node, byte: u8) -> Option<Node> {
-        let place = self.0[node as usize].base + u32::from(byte);
-        let cell = self.0.get(place as usize)?;
-        (cell.owner == node).then_some(Node(place))
+    fn child(&self, Node(node): Node, base: u32, byte: u8) -> Option<(Node, u32)> {
+        let place = base + u32::from(byte);
+        let cell = self.cells.get(place as usize)?;
+        (cell.owner == node).then_some((Node(place), cell.base))
     }
 
     /// Where `bytes` lead from the root.
     pub(super) fn walk(&self, bytes: &[u8]) -> Option<Node> {
-        bytes.iter().try_fold(Self::ROOT, |node, &byte| self.child(node, byte))
+        bytes.iter().try_fold(Self::ROOT, |node, &byte| {
+            let base = self.cells[node.0 as usize].base & !TOKEN;
+            self.child(node, base, byte).map(|(child, _)| child)
+        })
     }
 
-    /// The longest token below `node` that `bytes` begin with, at least a byte: its length and id.
-    #[inline]
+    /// The longest token below `node` that `bytes` begin with, at least a byte: its length, and where
+    /// it ends.
+    #[inline(always)]
     pub(super) fn longest(
         &self,
         mut node: Node,
         bytes: impl Iterator<Item = u8>,
-    ) -> Option<(usize, u32)> {
-        let mut found = None;
+    ) -> Option<(usize, Node)> {
+        let (mut length, mut end) = (0, node);
+        let mut base = self.cells[node.0 as usize].base;
         for (at, byte) in bytes.enumerate() {
-            let Some(next) = self.child(node, byte) else { break };
-            node = next;
-            let id = self.0[node.0 as usize].id;
-            if id != NONE {
-                found = Some((at + 1, id));
+            let Some((child, below)) = self.child(node, base & !TOKEN, byte) else { break };
+            (node, base) = (child, below);
+            if base & TOKEN != 0 {
+                (length, end) = (at + 1, node);
             }
         }
-        found
+        (length > 0).then_some((length, end))
+    }
+
+    /// The id of the token that ends at `node`.
+    pub(super) fn id(&self, Node(node): Node) -> u32 {
+        self.ids[node as usize]
     }
 }
 
@@ -148,7 +169,8 @@ mod tests {
                     .max();
                 let found = trie
                     .walk(prefix.as_bytes())
-                    .and_then(|node| trie.longest(node, text.bytes()));
+                    .and_then(|node| trie.longest(node, text.bytes()))
+                    .map(|(length, end)| (length, trie.id(end)));
                 prop_assert_eq!(found, expected);
             }
         }
