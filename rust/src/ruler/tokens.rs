@@ -285,4 +285,4 @@ impl<E: Engine> Ruler for TokenRuler<'_, E> {
 
 #[cfg(test)]
 #[path = "tokens_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -15,7 +15,12 @@ fn guard() -> Guard<'static> {
     Guard::new(&NEVER, None)
 }
 
-fn ruler<'t, E: Engine>(engine: &Arc<E>, text: &'t str, threads: usize) -> TokenRuler<'t, E> {
+/// A ruler over `text`.
+pub(crate) fn ruler<'t, E: Engine>(
+    engine: &Arc<E>,
+    text: &'t str,
+    threads: usize,
+) -> TokenRuler<'t, E> {
     let marks = TokenMarks::new(&**engine, text, threads, &guard()).unwrap();
     TokenRuler::new(engine.clone(), text, Arc::new(marks))
 }

@@ -12,6 +12,7 @@ use super::super::tests::TEXTS;
 use super::{Unigram, read};
 use crate::guard::Guard;
 use crate::ruler::Ruler;
+use crate::ruler::tokens::tests::ruler;
 use crate::ruler::tokens::{TokenMarks, TokenRuler};
 
 /// What a charsmap of the tests does: white space of all kinds, things that vanish, grow, shrink, come
@@ -220,8 +221,7 @@ impl Both {
     }
 
     fn ruler<'t>(&self, text: &'t str) -> TokenRuler<'t, Unigram> {
-        let marks = TokenMarks::new(&*self.engine, text, 1, &Guard::never()).unwrap();
-        TokenRuler::new(self.engine.clone(), text, Arc::new(marks))
+        ruler(&self.engine, text, 1)
     }
 
     fn span(&self, ruler: &TokenRuler<'_, Unigram>, text: &str, a: usize, b: usize) {

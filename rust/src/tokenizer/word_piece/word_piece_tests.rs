@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::super::Tokenizer;
 use super::super::engine::{Ends, Engine};
-use super::super::file::measured;
 use super::super::foreign::Foreign;
 use super::super::tests::{TEXTS, WORDPIECE};
 use super::{GONE, MANY, WordPiece, read};
 use crate::guard::Guard;
 use crate::ruler::Ruler;
+use crate::ruler::tokens::tests::ruler;
 
 /// Tokens of all sorts; of many characters some forms are wanting, so that words are unknown.
 fn tokens() -> Vec<String> {
@@ -147,7 +147,7 @@ impl Both {
     /// Sizes of spans of `text` against counts of the slices.
     fn spans(&self, text: &str, spans: impl Iterator<Item = (usize, usize)>) {
         let guard = Guard::never();
-        let ruler = measured(&self.engine, text, 1, &guard).unwrap();
+        let ruler = ruler(&self.engine, text, 1);
         for (a, b) in spans {
             let slice = &text[a..b];
             let expected = self.engine.count(slice, &guard).unwrap();
@@ -449,10 +449,9 @@ fn parts_measured_by_several_threads_make_the_whole() {
     let seed = "Some words, 12345 of caf\u{e9}s.\n\nA line \r\n \u{200b} code(x)\ttab\n\u{6f22}\u{5b57} \u{301}end it's\n\n\n";
     let text = seed.repeat((2 << 20) / seed.len());
     let [both, ..] = &both()[..] else { panic!() };
-    let guard = Guard::never();
-    let one = measured(&both.engine, &text, 1, &guard).unwrap();
+    let one = ruler(&both.engine, &text, 1);
     for threads in [2, 3, 8] {
-        let many = measured(&both.engine, &text, threads, &guard).unwrap();
+        let many = ruler(&both.engine, &text, threads);
         for at in (0..text.len()).step_by(997).filter(|&at| text.is_char_boundary(at)) {
             assert_eq!(one.size(0, at).unwrap(), many.size(0, at).unwrap());
             assert_eq!(one.ahead(at, 1000).unwrap(), many.ahead(at, 1000).unwrap());
