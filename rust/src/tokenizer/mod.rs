@@ -5,7 +5,7 @@
 //! by the ranks of a `vocabulary`, `memo` remembers the short ones, `byte_pair` runs the three over
 //! a text. `patterns` names the patterns there is a scanner for, `ranks` reads a caller's ranks and
 //! `merges` those of a `tokenizer.json`. `word_piece` is the engine for tokenizers as in BERT, `unigram`
-//! the one for those as in XLM-R. `engine` says what such an engine is.
+//! the one for those as in XLM-R and T5. `engine` says what such an engine is.
 //! `file` chooses the road for a `tokenizer.json`. `foreign` is the road through the crate `tokenizers`
 //! for any other tokenizer; `pieces` tells where a text may be cut on that road.
 //! Rulers over spans of a text live in `ruler/`.

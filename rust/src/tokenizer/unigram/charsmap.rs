@@ -10,6 +10,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::classes::joins;
 use crate::tokenizer::file::Chosen;
 
 /// Bytes from which a grapheme cluster is not looked up whole.
@@ -161,7 +162,9 @@ impl Charsmap {
         normal.text.clear();
         normal.ends.clear();
         let mut aligned = Aligned { normal, source, used: 0, last: None };
-        for cluster in source.graphemes(true) {
+        let mut at = 0;
+        while let Some(cluster) = first_cluster(&source[at..]) {
+            at += cluster.len();
             if cluster.len() < WHOLE
                 && let Some(new) = self.find(cluster)
             {
@@ -178,6 +181,29 @@ impl Charsmap {
         }
         aligned.settle();
     }
+}
+
+/// The first grapheme cluster of `text`.
+#[inline]
+fn first_cluster(text: &str) -> Option<&str> {
+    let mut chars = text.chars();
+    let first = chars.next()?;
+    let behind = chars.next();
+    // What follows starts anew, behind anything but the few characters that join with all.
+    if behind.is_some_and(starts_a_cluster) && (starts_a_cluster(first) || !joins(first)) {
+        return Some(&text[..first.len_utf8()]);
+    }
+    text.graphemes(true).next()
+}
+
+/// Characters with which a grapheme cluster starts wherever they stand, but behind those of
+/// [`joins`]. More do; these are most of the letters and signs of large scripts.
+#[inline]
+fn starts_a_cluster(c: char) -> bool {
+    matches!(c, ' '..='~' | '\u{c0}'..='\u{24f}' | '\u{391}'..='\u{3c9}' | '\u{410}'..='\u{44f}')
+        || matches!(c, '\u{4e00}'..='\u{9fff}' | '\u{3001}'..='\u{3002}' | '\u{3041}'..='\u{3096}')
+        || matches!(c, '\u{30a1}'..='\u{30fa}' | '\u{ff01}'..='\u{ff5e}' | '\u{5d0}'..='\u{5ea}')
+        || matches!(c, '\u{620}'..='\u{64a}' | '\u{e01}'..='\u{e30}')
 }
 
 fn has_leaf(unit: u32) -> bool {
@@ -201,6 +227,38 @@ impl Normal {
         for (at, c) in source.char_indices() {
             let end = (at + c.len_utf8()) as u32;
             self.ends.extend(std::iter::repeat_n(end, c.len_utf8()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use unicode_segmentation::UnicodeSegmentation;
+
+    use super::starts_a_cluster;
+
+    #[test]
+    fn clusters_start_where_they_are_said_to() {
+        let before = [
+            "a",
+            "\u{1100}",
+            "\u{ac00}",
+            "\u{ac01}",
+            "\u{1161}",
+            "\u{1f1e6}",
+            "\u{1f469}\u{200d}",
+            "\u{915}\u{94d}",
+            "\u{915}\u{94d}\u{200d}",
+            "\u{301}",
+            "\u{e33}",
+            "\0",
+        ];
+        for c in (0..=0x10_ffff).filter_map(char::from_u32).filter(|&c| starts_a_cluster(c)) {
+            for before in before {
+                let text = format!("{before}{c}");
+                let last = text.graphemes(true).next_back().unwrap();
+                assert_eq!(last.chars().next(), Some(c), "{text:?}");
+            }
         }
     }
 }

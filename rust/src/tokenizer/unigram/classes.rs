@@ -25,6 +25,8 @@ const PAGE: usize = 256;
 
 pub(super) struct Classes {
     ascii: [u8; 256],
+    /// Whether all visible ASCII characters are parts of words that stay as they are.
+    visible: bool,
     /// The page of each 256 characters.
     pages: Vec<u8>,
     flags: Vec<[u8; PAGE]>,
@@ -71,6 +73,7 @@ impl Classes {
     fn of(starts: &FxHashMap<char, Start>, seconds: &[char]) -> Chosen<Self> {
         let mut classes = Self {
             ascii: [WORD; 256],
+            visible: false,
             pages: vec![0; 0x11_0000 / PAGE],
             flags: vec![[WORD; PAGE]],
         };
@@ -96,6 +99,7 @@ impl Classes {
             classes.set(c, ODD | GLUE)?;
         }
         classes.set(META, ODD)?;
+        classes.visible = (b'!'..=b'~').all(|byte| classes.ascii(byte) == WORD);
         Ok(classes)
     }
 
@@ -113,6 +117,22 @@ impl Classes {
             self.flags[usize::from(*page)][code % PAGE] = class;
         }
         Ok(())
+    }
+
+    /// The length of the word that `bytes`, the lowest first, start with, if it is of visible ASCII
+    /// characters that stay as they are, and ASCII white space follows within the sixteen.
+    #[inline(always)]
+    pub(super) fn short_word(&self, bytes: u128) -> Option<usize> {
+        const EACH: u128 = u128::MAX / 0xff;
+        const HIGH: u128 = EACH * 0x80;
+        // A byte's high bit: it is `!` or above; it is 0x7f or above.
+        let seen = (bytes | HIGH) - EACH * 0x21;
+        let above = ((bytes & !HIGH) + EACH) | bytes;
+        let others = (!seen | above) & HIGH;
+        let length = others.trailing_zeros() as usize / 8;
+        let behind = (bytes >> (8 * (length & 15))) as u8;
+        let whole = self.visible && (1..16).contains(&length) && behind < 0x80;
+        (whole && self.ascii(behind) & BLANK != 0).then_some(length)
     }
 
     /// The class of an ASCII character.
@@ -144,6 +164,11 @@ fn is_control(c: char) -> bool {
     beside(format!("a{c}")) && beside(format!("{c}\u{301}"))
 }
 
+/// Whether a grapheme cluster goes on behind `c`, whatever stands there.
+pub(super) fn joins(c: char) -> bool {
+    PREPENDED.iter().any(|&(first, last)| (first..=last).contains(&c))
+}
+
 /// Characters that a grapheme cluster goes on behind, whatever stands there.
 const PREPENDED: [(char, char); 15] = [
     ('\u{600}', '\u{605}'),
@@ -167,13 +192,12 @@ const PREPENDED: [(char, char); 15] = [
 mod tests {
     use unicode_segmentation::UnicodeSegmentation;
 
-    use super::{PREPENDED, is_control};
+    use super::{is_control, joins};
 
     #[test]
     fn nothing_else_joins_with_a_space_behind() {
         for c in (0..=0x10_ffff).filter_map(char::from_u32) {
-            let joins = format!("{c} ").graphemes(true).count() == 1;
-            assert_eq!(joins, PREPENDED.iter().any(|&(a, b)| (a..=b).contains(&c)), "{c:?}");
+            assert_eq!(joins(c), format!("{c} ").graphemes(true).count() == 1, "{c:?}");
         }
     }
 

@@ -6,12 +6,12 @@
 //! order of the same numbers, so they are the same to the last bit, and so are ties.
 //!
 //! A piece is U+2581 and what follows it, and only the latter is handed over: place 0 is before the
-//! U+2581, place 1 behind it. Where no token reaches further than the place at hand, every way goes through
-//! it, and what lies before is settled. A long piece is settled at such places, so memory
-//! is bounded by how far the vocabulary's tokens chain: a few kilobytes for text, ten times the piece for a run
-//! of one character, at worst.
+//! U+2581, place 1 behind it. Where no token reaches further than the place at hand, every way goes
+//! through it, and what lies before is settled. A long piece is settled at such places, so memory is
+//! bounded by how far the vocabulary's tokens chain: a few kilobytes for text, and sixteen times the
+//! piece for a run of one character, at worst.
 
-use super::trie::{Entry, NONE, Trie, Unit};
+use super::trie::{Entry, Node, Trie};
 use crate::error::Result;
 use crate::guard::{ASK, Guard};
 use crate::tokenizer::file::Chosen;
@@ -22,16 +22,20 @@ pub(super) const META: char = '\u{2581}';
 pub(super) const META_LEN: usize = META.len_utf8();
 /// Places after which a piece is settled where it can be.
 const SETTLE: usize = 4096;
+/// Bytes behind the U+2581 of a short piece.
+pub(super) const SHORT: usize = 46;
 /// What the score of an unknown character is below the lowest.
 const PENALTY: f64 = 10.0;
 
 pub(super) struct Model {
     trie: Trie,
     /// The node behind U+2581.
-    meta: Unit,
+    meta: Node,
     /// The score of an unknown character.
     unknown: f64,
     unknown_id: u32,
+    /// Where the unknown token's own text leads, if it is spelt out.
+    unknown_node: Option<Node>,
     /// Bytes of the longest token.
     longest: usize,
 }
@@ -75,11 +79,17 @@ impl Model {
         let trie = Trie::new(&entries)?;
         let mut bytes = [0; META_LEN];
         let meta = trie.find(trie.root(), META.encode_utf8(&mut bytes).as_bytes());
+        let spelt = tokens.get(unknown_id as usize).map_or("", |(token, _)| token);
+        let unknown_node = trie.find(trie.root(), spelt.as_bytes());
+        // Another token of the same text is the one that is met.
+        let unknown_node =
+            unknown_node.filter(|&node| node.is_token() && trie.id(node) == unknown_id);
         let lowest = tokens.iter().map(|&(_, score)| score).fold(f64::INFINITY, f64::min);
         Ok(Self {
-            meta: meta.unwrap_or(Unit::UNUSED),
+            meta: meta.unwrap_or(Node::NONE),
             unknown: lowest - PENALTY,
             unknown_id,
+            unknown_node,
             longest: entries.iter().map(|(token, ..)| token.len()).max().unwrap_or(0).max(4),
             trie,
         })
@@ -92,9 +102,34 @@ impl Model {
         let (start, from) =
             if token.from == 0 { (self.meta, 0) } else { (self.trie.root(), token.from - 1) };
         match self.trie.find(start, &rest[from..token.to - 1]) {
-            Some(unit) if unit.id != NONE => unit.id,
+            Some(node) if node.is_token() => self.trie.id(node),
             _ => self.unknown_id,
         }
+    }
+
+    /// As [`Model::tokens`], where `rest` has at most [`SHORT`] bytes, and a byte or more: a bit for each
+    /// byte with which a token ends, and whether one ends before them all.
+    pub(super) fn short(&self, rest: &[u8]) -> (u64, bool) {
+        let end = rest.len() + 1;
+        let mut room = [Place::default(); SHORT + 2];
+        let Some(places) = room.get_mut(..=end) else { return (0, false) };
+        self.offer_with_meta(rest, places);
+        let mut at = 1;
+        while at < end {
+            at += self.offer(&rest[at - 1..], &mut places[at..]).0;
+        }
+        // From right to left; of unknown ones in a row the last ends.
+        let (mut ends, mut joined) = (0, false);
+        let mut to = end;
+        while to > 0 {
+            let Place { length, unknown, .. } = places[to];
+            if !(unknown && joined) {
+                ends |= 1 << to;
+            }
+            joined = unknown;
+            to -= length as usize;
+        }
+        (ends >> 2, ends & 2 != 0)
     }
 
     /// Tells the tokens of the piece that ends in `rest` from left to right.
@@ -167,19 +202,19 @@ impl Model {
     /// the furthest reached.
     fn offer_with_meta(&self, rest: &[u8], places: &mut [Place]) -> usize {
         let mut furthest = 1;
-        let mut unit = self.meta;
-        if unit.id == NONE {
-            self.offer_unknown(0.0, 1, places);
+        let mut node = self.meta;
+        if node.is_token() {
+            self.offer_token(node, 0.0, 1, places);
         } else {
-            self.offer_token(unit, 0.0, 1, places);
+            self.offer_unknown(0.0, 1, places);
         }
         for (length, &byte) in (2..).zip(rest) {
-            match self.trie.step(unit, byte) {
+            match self.trie.step(node, byte) {
                 None => break,
-                Some(next) => unit = next,
+                Some(next) => node = next,
             }
-            if unit.id != NONE {
-                self.offer_token(unit, 0.0, length, places);
+            if node.is_token() {
+                self.offer_token(node, 0.0, length, places);
                 furthest = length;
             }
         }
@@ -194,14 +229,14 @@ impl Model {
         let width = text.first().map_or(1, |&first| width(first));
         let mut furthest = 0;
         let mut single = false;
-        let mut unit = self.trie.root();
+        let mut node = self.trie.root();
         for (length, &byte) in (1..).zip(text) {
-            match self.trie.step(unit, byte) {
+            match self.trie.step(node, byte) {
                 None => break,
-                Some(next) => unit = next,
+                Some(next) => node = next,
             }
-            if unit.id != NONE {
-                self.offer_token(unit, before, length, places);
+            if node.is_token() {
+                self.offer_token(node, before, length, places);
                 single |= length == width;
                 furthest = length;
             }
@@ -214,11 +249,11 @@ impl Model {
     }
 
     #[inline(always)]
-    fn offer_token(&self, unit: Unit, before: f64, length: usize, places: &mut [Place]) {
+    fn offer_token(&self, node: Node, before: f64, length: usize, places: &mut [Place]) {
         let place = &mut places[length];
-        let score = unit.score + before;
+        let score = self.trie.score(node) + before;
         if place.length == 0 || score > place.score {
-            let unknown = unit.id == self.unknown_id;
+            let unknown = self.unknown_node == Some(node);
             *place = Place { score, length: length as u32, unknown };
         }
     }

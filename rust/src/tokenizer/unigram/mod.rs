@@ -27,10 +27,13 @@
 //! they are given, and so are remembered by these.
 //!
 //! **Ends.** A token ends where the source character does that its last byte is put down to. A U+2581
-//! that is put in front is put down to the word's first character; so it, and the token behind
-//! it, may end with the same character. Tokens that do end at the bytes within it, and those for which there is no
-//! byte are told apart ([`Sink::more`]). All are as the crate has them, but for a text that begins with characters that
-//! are removed: there the crate loses count.
+//! that is put in front is put down to the word's first character; so it, and the token behind it, may
+//! end with the same character. Tokens that do end at the bytes within it, and those for which there is
+//! no byte are told apart ([`Sink::more`]). All are as the crate has them, but for a text that begins
+//! with characters that are removed: there the crate loses count, and its ends are too low throughout.
+//!
+//! **Long words.** Time is linear in any case. A word that is normalised is held once more, with four
+//! bytes for each of its own, and see `lattice.rs`.
 
 mod charsmap;
 mod classes;
@@ -51,7 +54,7 @@ use crate::error::Result;
 use crate::guard::{ASK, Guard};
 
 /// Bytes of the longest stretch that the memo remembers; what it remembers has [`MORE`] and [`LEFT`] besides.
-const LONG: usize = 46;
+const LONG: usize = lattice::SHORT;
 /// A bit of a remembered word: one token more ends with its first byte.
 const MORE: u64 = 1 << LONG;
 /// A bit of a remembered word: there are more tokens than bytes somewhere, and no other bit is right.
@@ -283,6 +286,17 @@ impl Unigram {
     /// What the memo remembers of a stretch of at most [`LONG`] bytes.
     #[inline(never)]
     fn remembered(&self, stretch: &str, odd: bool, scratch: &mut Scratch) -> u64 {
+        if !odd {
+            let (bits, meta) = self.model.short(stretch.as_bytes());
+            let width = stretch.chars().next().map_or(1, char::len_utf8);
+            // A U+2581 on its own ends with the first character, behind which another token may end.
+            return match (meta, bits >> (width - 1) & 1 != 0) {
+                (false, _) => bits,
+                (true, false) => bits | 1 << (width - 1),
+                (true, true) if width > 1 => bits | 1 << (width - 2),
+                (true, true) => bits | MORE,
+            };
+        }
         let mut ends = ByCharacter::new(stretch);
         let (mut bits, mut more) = (0, 0);
         let mut put = |at: usize, word: u64, left: usize| {
@@ -322,6 +336,20 @@ impl Unigram {
         Ok(())
     }
 
+    /// Tells of a stretch that starts at `at` what the memo holds, if that is all.
+    #[inline(always)]
+    fn tell(at: usize, held: u64, sink: &mut impl Sink) -> bool {
+        if held < MORE {
+            sink.ends(at, held);
+        } else if held & LEFT == 0 {
+            sink.more(at, 1);
+            sink.ends(at, held ^ MORE);
+        } else {
+            return false;
+        }
+        true
+    }
+
     #[inline(always)]
     fn pass(
         &self,
@@ -337,8 +365,23 @@ impl Unigram {
             guard.check()?;
             let stop = bytes.len().min(at + ASK);
             while at < stop {
-                let pretoken = self.pretoken(bytes, at);
                 sink.pretoken(at);
+                // The usual case first: one blank and a short word.
+                if let Some([blank, rest @ ..]) = bytes[at..].first_chunk::<17>()
+                    && *blank < 0x80
+                    && self.classes.ascii(*blank) == BLANK
+                    && let Some(length) = self.classes.short_word(u128::from_le_bytes(*rest))
+                {
+                    let start = at + 1;
+                    at = start + length;
+                    let key = Key::of(bytes, start, length);
+                    let make = || self.remembered(&text[start..at], false, &mut scratch);
+                    let held = memo.ends(key, make);
+                    // A word of ASCII characters has tokens for its bytes, and one more at most.
+                    Self::tell(start, held, sink);
+                    continue;
+                }
+                let pretoken = self.pretoken(bytes, at);
                 at = pretoken.end;
                 let start = self.stretch(text, &pretoken);
                 let odd = pretoken.flags & ODD != 0 || start != pretoken.word;
@@ -355,12 +398,7 @@ impl Unigram {
                 } else {
                     LEFT
                 };
-                if held < MORE {
-                    sink.ends(start, held);
-                } else if held & LEFT == 0 {
-                    sink.more(start, 1);
-                    sink.ends(start, held ^ MORE);
-                } else {
+                if !Self::tell(start, held, sink) {
                     self.unremembered(&text[start..at], start, odd, &mut scratch, guard, sink)?;
                 }
             }

@@ -7,44 +7,48 @@ use std::ops::Range;
 
 use crate::tokenizer::file::Chosen;
 
-/// In place of an id.
-pub(super) const NONE: u32 = u32::MAX;
-/// Bits of a link that tell the byte.
+/// Bits of a link that tell the byte, or that there is none.
 const LABEL: u32 = 9;
 /// In place of a byte, where none leads.
 const FREE: u32 = (1 << LABEL) - 1;
+/// The bit of a link that tells of a token.
+const TOKEN: u32 = 1 << LABEL;
+/// Where a link's base starts.
+const BASE: u32 = LABEL + 1;
 /// Slots that share all but the last eight bits; the children of a node lie in one block.
 const BLOCK: usize = 256;
 /// The base of a node without children: a block past any trie's end.
-const NOWHERE: usize = (1 << (32 - LABEL)) - BLOCK;
+const NOWHERE: usize = (1 << (32 - BASE)) - BLOCK;
 /// Free slots that are tried before a block is added.
 const TRIED: usize = 64;
+/// The link of a slot without a node.
+const UNUSED: u32 = (NOWHERE as u32) << BASE | FREE;
 
-/// A node: what leads here, what is here, where it goes on. Sixteen bytes.
-#[derive(Clone, Copy)]
-pub(super) struct Unit {
-    /// The base above the byte.
+/// A node, found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Node {
     link: u32,
-    /// The id of the token that ends here, or [`NONE`].
-    pub(super) id: u32,
-    /// Its score.
-    pub(super) score: f64,
+    slot: u32,
 }
 
-impl Unit {
-    pub(super) const UNUSED: Self =
-        Self { link: (NOWHERE as u32) << LABEL | FREE, id: NONE, score: 0.0 };
+impl Node {
+    /// A node that nothing leads on from.
+    pub(super) const NONE: Self = Self { link: UNUSED, slot: 0 };
 
-    fn set_base(&mut self, base: usize) {
-        self.link = (base as u32) << LABEL | self.link & FREE;
-    }
-
-    fn set_label(&mut self, label: u32) {
-        self.link = self.link >> LABEL << LABEL | label;
+    /// Whether a token ends here.
+    #[inline(always)]
+    pub(super) fn is_token(self) -> bool {
+        self.link & TOKEN != 0
     }
 }
 
-pub(super) struct Trie(Vec<Unit>);
+/// Links, four bytes for a step; what is known of tokens lies apart, since most steps end at none.
+pub(super) struct Trie {
+    /// For each slot its node's base, whether a token ends there, and the byte that leads there.
+    links: Vec<u32>,
+    scores: Vec<f64>,
+    ids: Vec<u32>,
+}
 
 /// A token, its id and its score.
 pub(super) type Entry<'v> = (&'v [u8], u32, f64);
@@ -52,26 +56,39 @@ pub(super) type Entry<'v> = (&'v [u8], u32, f64);
 impl Trie {
     /// Where every walk starts.
     #[inline]
-    pub(super) fn root(&self) -> Unit {
-        self.0.first().copied().unwrap_or(Unit::UNUSED)
+    pub(super) fn root(&self) -> Node {
+        self.links.first().map_or(Node::NONE, |&link| Node { link, slot: 0 })
     }
 
     /// The node that `byte` leads to.
     #[inline(always)]
-    pub(super) fn step(&self, from: Unit, byte: u8) -> Option<Unit> {
-        let slot = from.link >> LABEL ^ u32::from(byte);
-        let unit = *self.0.get(slot as usize)?;
-        (unit.link & FREE == u32::from(byte)).then_some(unit)
+    pub(super) fn step(&self, from: Node, byte: u8) -> Option<Node> {
+        let slot = from.link >> BASE ^ u32::from(byte);
+        let link = *self.links.get(slot as usize)?;
+        (link & FREE == u32::from(byte)).then_some(Node { link, slot })
     }
 
     /// The node at the end of `bytes`.
-    pub(super) fn find(&self, from: Unit, bytes: &[u8]) -> Option<Unit> {
-        bytes.iter().try_fold(from, |unit, &byte| self.step(unit, byte))
+    pub(super) fn find(&self, from: Node, bytes: &[u8]) -> Option<Node> {
+        bytes.iter().try_fold(from, |node, &byte| self.step(node, byte))
+    }
+
+    /// The score of the token that ends at `node`.
+    #[inline(always)]
+    pub(super) fn score(&self, node: Node) -> f64 {
+        self.scores[node.slot as usize]
+    }
+
+    /// The id of the token that ends at `node`.
+    #[inline(always)]
+    pub(super) fn id(&self, node: Node) -> u32 {
+        self.ids[node.slot as usize]
     }
 
     /// The trie of `entries`, sorted by their bytes, none there twice.
     pub(super) fn new(entries: &[Entry<'_>]) -> Chosen<Self> {
         let mut slots = Slots::new();
+        let mut tokens = Vec::with_capacity(entries.len());
         // Nodes whose children are still to be placed: slot, entries below, bytes read.
         let mut open = vec![(0, 0..entries.len(), 0)];
         let mut children: Vec<(u8, Range<usize>)> = Vec::new();
@@ -80,8 +97,8 @@ impl Trie {
             if let Some(&(token, id, score)) = entries[..end].get(start)
                 && token.len() == depth
             {
-                slots.units[slot].id = id;
-                slots.units[slot].score = score;
+                slots.links[slot] |= TOKEN;
+                tokens.push((slot, id, score));
                 start += 1;
             }
             while start < end {
@@ -95,23 +112,29 @@ impl Trie {
                 continue;
             }
             let base = slots.base(&children);
-            if slots.units.len() > NOWHERE {
+            if slots.links.len() > NOWHERE {
                 return Err("its vocabulary is too large".to_owned());
             }
-            slots.units[slot].set_base(base);
+            slots.set_base(slot, base);
             for (byte, _) in &children {
                 slots.take(base ^ usize::from(*byte), *byte);
             }
             let below = children.drain(..).rev();
             open.extend(below.map(|(byte, below)| (base ^ usize::from(byte), below, depth + 1)));
         }
-        Ok(Self(slots.units))
+        let links = slots.links;
+        let mut trie = Self { scores: vec![0.0; links.len()], ids: vec![0; links.len()], links };
+        for (slot, id, score) in tokens {
+            trie.scores[slot] = score;
+            trie.ids[slot] = id;
+        }
+        Ok(trie)
     }
 }
 
 /// A double array that is being filled.
 struct Slots {
-    units: Vec<Unit>,
+    links: Vec<u32>,
     /// Which bases some node has.
     bases: Vec<bool>,
     /// Each free slot's neighbours among the free: a ring, with slot 0, the root's, as its head.
@@ -122,17 +145,17 @@ struct Slots {
 impl Slots {
     fn new() -> Self {
         let mut slots =
-            Self { units: Vec::new(), bases: Vec::new(), before: vec![0], after: vec![0] };
+            Self { links: Vec::new(), bases: Vec::new(), before: vec![0], after: vec![0] };
         slots.grow();
         slots
     }
 
     /// Adds a block of free slots.
     fn grow(&mut self) {
-        let first = self.units.len().max(1);
-        self.units.resize(self.units.len() + BLOCK, Unit::UNUSED);
-        self.bases.resize(self.units.len(), false);
-        for slot in first..self.units.len() {
+        let first = self.links.len().max(1);
+        self.links.resize(self.links.len() + BLOCK, UNUSED);
+        self.bases.resize(self.links.len(), false);
+        for slot in first..self.links.len() {
             let last = self.before[0];
             self.before.push(last);
             self.after.push(0);
@@ -150,11 +173,15 @@ impl Slots {
 
     fn take(&mut self, slot: usize, byte: u8) {
         self.leave(slot);
-        self.units[slot].set_label(u32::from(byte));
+        self.links[slot] = self.links[slot] & !FREE | u32::from(byte);
+    }
+
+    fn set_base(&mut self, slot: usize, base: usize) {
+        self.links[slot] = (base as u32) << BASE | self.links[slot] & (TOKEN | FREE);
     }
 
     fn is_free(&self, slot: usize) -> bool {
-        slot != 0 && self.units[slot].link & FREE == FREE
+        slot != 0 && self.links[slot] & FREE == FREE
     }
 
     /// A base of no other node, at which there is room for `children`.
@@ -176,7 +203,7 @@ impl Slots {
             self.bases[base] = true;
             return base;
         }
-        let base = self.units.len();
+        let base = self.links.len();
         self.grow();
         self.bases[base] = true;
         base

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::{NONE, Trie};
+use super::Trie;
 
 proptest! {
     #[test]
@@ -20,7 +20,8 @@ proptest! {
             for end in (0..=word.len()).filter(|&end| word.is_char_boundary(end)) {
                 let prefix = word[..end].to_owned();
                 let found = trie.find(trie.root(), prefix.as_bytes());
-                let found = found.filter(|unit| unit.id != NONE).map(|unit| (unit.id, unit.score));
+                let found = found.filter(|node| node.is_token());
+                let found = found.map(|node| (trie.id(node), trie.score(node)));
                 prop_assert_eq!(found, ids.get(&prefix).copied());
             }
         }
