@@ -9,16 +9,15 @@ import typer
 
 from cantle import strategy_from_text, units
 from cantle.cli.ending import wrong
-from cantle.cli.formats import ENDINGS, TYPED
-from cantle.cli.inputs import STDIN, Found, find, same_file
-from cantle.cli.job import Job, is_folder, write_summary
+from cantle.cli.formats import TYPED
+from cantle.cli.inputs import STDIN, same_file
+from cantle.cli.job import Job
+from cantle.cli.options import FORMATS, check_target, found_inputs
 from cantle.cli.report import Report
 from cantle.cli.rows import Columns
-from cantle.cli.target import target_problem
+from cantle.cli.target import is_folder, write_summary
 from cantle.cli.writing import written_as
 from cantle.strategies import Splitting
-
-_FORMATS = tuple(format for format in ENDINGS if format != "document")
 
 
 def chunk(
@@ -101,7 +100,7 @@ def chunk(
         typer.Option(
             metavar="FORMAT",
             help="What standard input is, and files whose names do not tell: "
-            f"{', '.join(_FORMATS)}.",
+            f"{', '.join(FORMATS)}.",
         ),
     ] = None,
     jobs: Annotated[
@@ -161,9 +160,10 @@ def chunk(
     typed = format_out in TYPED
     names = None if carry is None else tuple(name for name in carry.split(",") if name)
     columns = Columns("text" if column is None else column, id_column, names, typed)
-    found = _find(paths, format, file, lines=not (column is id_column is carry is None))
-    _check_target(file, found)
-    _check_target(summary, found)
+    lines = not (column is id_column is carry is None)
+    found = found_inputs(paths, format, lines=lines, target=file)
+    check_target(file, found)
+    check_target(summary, found)
     if file is not None and summary is not None and same_file(file, summary):
         wrong(f"cannot write {summary}: it is also the output")
     report = Report(quiet=quiet, strict=strict)
@@ -196,17 +196,6 @@ def _strategy(text: str, options: dict[str, Any]) -> Splitting:
     return splitter
 
 
-def _check_target(file: str | None, found: Found) -> None:
-    if file is None:
-        return
-    if any(s.path != STDIN and same_file(s.path, file) for s in found.sources):
-        wrong(f"cannot write {file}: it is also an input")
-    if is_folder(file) and any(source.path == STDIN for source in found.sources):
-        wrong(f"cannot write {file}: what came on standard input does not come again")
-    if reason := target_problem(file):
-        wrong(f"cannot write {file}: {reason}")
-
-
 def _written_as(file: str) -> str:
     try:
         if is_folder(file):
@@ -214,11 +203,3 @@ def _written_as(file: str) -> str:
         return written_as(file)[0]
     except ValueError as error:
         wrong(f"cannot write {file}: {error}")
-
-
-def _find(paths: list[str], format: str | None, file: str | None, *, lines: bool) -> Found:
-    """Return the inputs; standard input is JSON Lines where columns are named."""
-    if format is not None and format not in _FORMATS:
-        wrong(f"--format ({format!r}) must be one of {', '.join(_FORMATS)}")
-    stdin = format or ("jsonl" if lines else "text")
-    return find(paths, format=format or "text", stdin=stdin, target=file)

@@ -28,7 +28,7 @@ def cut(
 
     The report counts, and hears of problems.
     """
-    for batch in _batches(items, limit, report):
+    for batch in batches(items, limit, report):
         chunks = strategy.split_all(batch.texts, ids=batch.ids, threads=threads, errors="skip")
         report.documents += len(batch) - len(chunks.skipped)
         report.bytes += batch.size
@@ -42,9 +42,10 @@ def cut(
         report.advance()
 
 
-def _batches(
+def batches(
     items: Iterable[Document | Batch | Problem], limit: int | None, report: Report
 ) -> Iterator[Batch]:
+    """Yield the first `limit` documents, so many at a time; the report hears of problems."""
     held: list[Document] = []
     size = number = 0
     for item in items:

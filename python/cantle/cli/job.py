@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from contextlib import ExitStack, suppress
@@ -21,10 +20,10 @@ from cantle.cli.parts import NotOurs, Parts
 from cantle.cli.reading import read
 from cantle.cli.report import Report, Stopped
 from cantle.cli.rows import Columns
-from cantle.cli.settings import settings_of, versions
+from cantle.cli.settings import settings_of
 from cantle.cli.spool import spooled
 from cantle.cli.table import Table
-from cantle.cli.target import Target
+from cantle.cli.target import is_folder
 from cantle.cli.writing import File
 from cantle.strategies import Splitting
 
@@ -121,26 +120,6 @@ class Job:
             wrong(f"cannot write {file}: {error.strerror or error}")
         except (Missing, NotOurs) as error:
             wrong(f"cannot write {file}: {error}")
-
-
-def is_folder(file: str) -> bool:
-    """Return whether a target is a folder of parts."""
-    return file.endswith(("/", os.sep))
-
-
-def write_summary(file: str, summary: dict[str, Any]) -> None:
-    """Write the summary of a run, with versions, as JSON."""
-    text = json.dumps(summary | {"versions": versions()}, indent=2) + "\n"
-    try:
-        target = Target(file)
-        try:
-            target.stream.write(text.encode())
-            target.commit()
-        finally:
-            target.discard()
-    except OSError as error:
-        print(f"cantle: cannot write {file}: {error.strerror or error}", file=sys.stderr)
-        raise typer.Exit(1) from None
 
 
 def _total(found: Found) -> int | None:

@@ -66,7 +66,7 @@ class Report:
         """Show a bar, where standard error is a terminal and the run is not quiet.
 
         Args:
-            total: The bytes to come, if known.
+            total: What is to come, if known; of documents, their bytes.
         """
         if self._quiet or not sys.stderr.isatty():
             return
@@ -77,9 +77,13 @@ class Report:
 
     def advance(self) -> None:
         """Move the bar to where the counts are."""
+        counts = f"{_count(self.documents, 'document')}, {_count(self.chunks, 'chunk')}"
+        self.move_bar(self.bytes, counts)
+
+    def move_bar(self, completed: int, words: str) -> None:
+        """Move the bar, and say beside it what goes on."""
         if self._bar is not None:
-            counts = f"{_count(self.documents, 'document')}, {_count(self.chunks, 'chunk')}"
-            self._bar.update(self._bar.task_ids[0], completed=self.bytes, description=counts)
+            self._bar.update(self._bar.task_ids[0], completed=completed, description=words)
 
     def close(self) -> None:
         """Take the bar away."""
@@ -98,6 +102,12 @@ class Report:
         )
         if self.over:
             self.say(f"{_count(self.over, 'chunk')} over the limit: one indivisible unit is larger")
+        self.left_out()
+
+    def left_out(self) -> None:
+        """Print what was left out or skipped, and why."""
+        if self._quiet:
+            return
         if self.others:
             self.say(f"{_count(self.others, 'file')} of other kinds left out of folders")
         if self.skipped:

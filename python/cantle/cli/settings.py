@@ -25,7 +25,7 @@ def settings_of(strategy: Splitting) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that had a part in a run."""
+    """Return the versions of cantle, Python and what is loaded of other packages."""
     found = {"cantle": cantle.__version__, "python": sys.version.partition(" ")[0]}
     for name in ("numpy", "pyarrow", "markitdown"):
         if name in sys.modules:

@@ -1,12 +1,18 @@
-"""A file that is written whole or not at all."""
+"""A file that is written whole or not at all, and what is written in one piece."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import sys
 import tempfile
 from contextlib import suppress
-from typing import IO
+from typing import IO, Any
+
+import typer
+
+from cantle.cli.settings import versions
 
 
 class Target:
@@ -52,6 +58,30 @@ class Target:
             with suppress(OSError):
                 os.unlink(self._beside)
             self._beside = None
+
+
+def write_summary(file: str, summary: dict[str, Any]) -> None:
+    """Write the summary of a run, with versions, as JSON."""
+    write_text(file, json.dumps(summary | {"versions": versions()}, indent=2) + "\n")
+
+
+def write_text(file: str, text: str) -> None:
+    """Write a text; where that cannot be done, the process ends with a message."""
+    try:
+        target = Target(file)
+        try:
+            target.stream.write(text.encode())
+            target.commit()
+        finally:
+            target.discard()
+    except OSError as error:
+        print(f"cantle: cannot write {file}: {error.strerror or error}", file=sys.stderr)
+        raise typer.Exit(1) from None
+
+
+def is_folder(file: str) -> bool:
+    """Return whether a target is a folder of parts."""
+    return file.endswith(("/", os.sep))
 
 
 def _umask() -> int:
