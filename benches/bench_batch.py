@@ -24,7 +24,9 @@ import numpy as np
 
 import cantle
 import peers
+from cantle.bench import memory
 
+MIB = 1 << 20
 ROWS = 1_000_000
 LENGTH = 200
 ROUNDS = 5
@@ -85,7 +87,8 @@ def once(call: str, corpus: str, rows: int) -> dict[str, Any]:
     import pyarrow  # noqa: F401
 
     run(source[:10])
-    before = memory("VmRSS")
+    memory.forget_peak()
+    before = memory.held()
     start, cpu = time.perf_counter(), time.process_time()
     chunks = run(source)
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
@@ -95,7 +98,7 @@ def once(call: str, corpus: str, rows: int) -> dict[str, Any]:
     return {
         "seconds": seconds,
         "cpu": cpu,
-        "mib": memory("VmHWM") - before,
+        "mib": (memory.peak() - before) / MIB,
         "chunks": len(chunks),
         "hash": digest.hexdigest(),
     }
@@ -106,26 +109,15 @@ def peer(name: str, corpus: str, rows: int) -> dict[str, Any]:
     run = peers.rows_by_characters(SIZE)[name]
     source = documents(corpus, rows)
     run(source[:10])
-    before = memory("VmRSS")
+    memory.forget_peak()
+    before = memory.held()
     start, cpu = time.perf_counter(), time.process_time()
     found = run(source)
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
-    mib = memory("VmHWM") - before
+    mib = (memory.peak() - before) / MIB
     assert len(found) == rows
     assert all(len(text) <= SIZE for texts in found for text in texts)
     return {"seconds": seconds, "cpu": cpu, "mib": mib, "chunks": sum(map(len, found))}
-
-
-def memory(line: str) -> float:
-    """MiB held now (`VmRSS`), or at most since this was last asked (`VmHWM`); Linux only."""
-    try:
-        with open("/proc/self/status", encoding="ascii") as file:
-            found = next(int(words.split()[1]) for words in file if words.startswith(line))
-        with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
-            file.write("5")
-    except OSError:
-        return 0.0
-    return found / 1024
 
 
 def fresh(call: str, corpus: str, rows: int) -> dict[str, Any]:

@@ -7,86 +7,41 @@ documents of 120,000 characters; a figure is seconds per document.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.metadata import version
 
 import pytest
 
 import cantle
 import corpora
-import peers
+from cantle.bench.faults import faults, faults_of_ours, in_words
+from cantle.bench.peers import Peer, answering, reference
 
 ROUNDS = 5
 CORPORA = ("prose", "code", "multilingual")
-Cut = Callable[[str], peers.Spans]
 
 
-def columns(splitter: cantle.Recursive) -> Cut:
-    """cantle as a user calls it; its spans are read off the columns only for the check."""
-
-    def cut(text: str) -> peers.Spans:
-        return splitter.split(text)  # type: ignore[return-value]
-
-    return cut
-
-
-QUESTIONS: dict[str, tuple[Cut, Callable[[], dict[str, peers.Peer]], int]] = {
-    "windows of 1000 characters, overlap 100": (
-        columns(cantle.Window(1000, 100, "chars")),
-        lambda: peers.windows_of_characters(1000, 100),
-        1000,
-    ),
-    "recursive, 1000 characters": (
-        columns(cantle.Recursive(1000, 0, "chars")),
-        lambda: peers.recursive_by_characters(1000),
-        1000,
-    ),
-    "windows of 512 tokens, overlap 64": (
-        columns(cantle.Window(512, 64)),
-        lambda: peers.windows_of_tokens(512, 64),
-        0,
-    ),
-    "recursive, 512 tokens": (
-        columns(cantle.Recursive(512)),
-        lambda: peers.recursive_by_tokens(512),
-        0,
-    ),
-    "sentences to 512 tokens": (columns(cantle.Sentence(512)), dict, 0),
+QUESTIONS = {
+    "windows of 1000 characters, overlap 100": cantle.Window(1000, 100, "chars"),
+    "recursive, 1000 characters": cantle.Recursive(1000, 0, "chars"),
+    "windows of 512 tokens, overlap 64": cantle.Window(512, 64),
+    "recursive, 512 tokens": cantle.Recursive(512),
+    "sentences to 512 tokens": cantle.Sentence(512),
 }
 
 
 def entries() -> Iterator[object]:
-    for question, (ours, others, most) in QUESTIONS.items():
-        for name, cut in {f"cantle {cantle.__version__}": ours, **others()}.items():
+    for question, strategy in QUESTIONS.items():
+        ours = {f"cantle {cantle.__version__}": None}
+        for name, peer in {**ours, **answering(strategy)}.items():
             for corpus in CORPORA:
-                yield pytest.param(
-                    question, corpus, cut, most, id=f"{question} | {corpus} | {name}"
-                )
+                yield pytest.param(question, corpus, peer, id=f"{question} | {corpus} | {name}")
 
 
-def faults(text: str, result: object, most: int) -> list[str]:
-    """What is wrong with an answer: order, limit, lost text. Fast and wrong must not pass."""
-    if isinstance(result, cantle.Chunks):
-        spans = list(zip(result.char_start.tolist(), result.char_end.tolist(), strict=True))
-    else:
-        spans = list(result)  # type: ignore[call-overload]
-    found = []
-    if not all(0 <= start < end <= len(text) for start, end in spans):
-        found.append("spans outside the text")
-    at = lost = 0
-    for start, end in spans:
-        lost += len("".join(text[at:start].split()))
-        at = max(at, end)
-    lost += len("".join(text[at:].split()))
-    if lost:
-        found.append(f"{lost} visible characters lost")
-    if most and (over := sum(end - start > most for start, end in spans)):
-        found.append(f"{over} chunks over the limit")
-    return found
-
-
-@pytest.mark.parametrize(("question", "corpus", "cut", "most"), list(entries()))
-def test_split(benchmark, question: str, corpus: str, cut: Cut, most: int) -> None:
+@pytest.mark.parametrize(("question", "corpus", "peer"), list(entries()))
+def test_split(benchmark, question: str, corpus: str, peer: Peer | None) -> None:
+    strategy = QUESTIONS[question]
+    cut = strategy.split if peer is None else peer.cut
     documents = iter(corpora.documents(corpus)[1:] * 2)
     benchmark.group = f"{question} | {corpus}"
     cut(corpora.documents(corpus)[0])
@@ -98,14 +53,17 @@ def test_split(benchmark, question: str, corpus: str, cut: Cut, most: int) -> No
         return (seen[-1],), {}
 
     result = benchmark.pedantic(cut, setup=fresh, rounds=ROUNDS)
-    found = faults(seen[-1], result, most)
-    benchmark.extra_info["faults"] = found
+    if peer is None:
+        found = faults_of_ours(seen[-1:], result, strategy)
+    else:
+        found = faults(seen[-1], peer.read(result), strategy)
+    benchmark.extra_info["faults"] = in_words(found)
     # A peer's faults are recorded beside its speed; ours fail.
-    assert not (found and isinstance(result, cantle.Chunks)), found
+    assert peer is not None or not found, found
 
 
 def count_by_tiktoken(text: str) -> int:
-    return len(peers.reference("cl100k_base").encode_ordinary(text))
+    return len(reference("cl100k_base").encode_ordinary(text))
 
 
 COUNTERS = {

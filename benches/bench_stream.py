@@ -18,9 +18,10 @@ import numpy as np
 
 import cantle
 import corpora
-from bench_batch import memory
+from cantle.bench import memory
 
 LENGTH = 40_000
+MIB = 1 << 20
 
 
 def documents(corpus: str, count: int) -> Iterator[str]:
@@ -65,15 +66,15 @@ def main() -> None:
         for splitter in (cantle.Recursive(1_000, unit="chars"), cantle.Recursive(512)):
             sample = next(documents(corpus, 1))
             count = int(given.gb * 1e9 / len(sample.encode()))
-            memory("VmHWM")
-            before = memory("VmRSS")
+            memory.forget_peak()
+            before = memory.held() / MIB
             start = time.perf_counter()
             size, chunks = run(splitter, corpus, count, given.batch)
             seconds = time.perf_counter() - start
             unit = cantle.units.describe(splitter.unit)
             print(
                 f"| {corpus} | recursive {splitter.size} {unit} | {size / 1e9:.2f} | {chunks:,} "
-                f"| {size / 1e6 / seconds:.0f} | {before:.0f} | {memory('VmHWM'):.0f} |",
+                f"| {size / 1e6 / seconds:.0f} | {before:.0f} | {memory.peak() / MIB:.0f} |",
                 flush=True,
             )
 
