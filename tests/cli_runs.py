@@ -1,4 +1,4 @@
-"""One run of `cantle chunk`, for the tests of the command line."""
+"""One run of a command, for the tests of the command line."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Result:
         return [line for line in self.err.splitlines() if line.startswith("cantle: ")]
 
 
-def cli(*arguments: str | Path, stdin: str | bytes | None = None) -> Result:
-    """Run `cantle chunk` through typer's runner."""
-    result = CliRunner().invoke(app, ["chunk", *map(str, arguments)], input=stdin)
+def cli(*arguments: str | Path, stdin: str | bytes | None = None, command: str = "chunk") -> Result:
+    """Run `cantle chunk`, or another command, through typer's runner."""
+    result = CliRunner().invoke(app, [command, *map(str, arguments)], input=stdin)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return Result(result.exit_code, result.stdout, result.stderr)

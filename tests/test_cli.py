@@ -245,7 +245,8 @@ def test_bad_usage_is_one_line(
     err = capsys.readouterr().err
     assert err.startswith("cantle: ")
     assert err.count("\n") == 1
-    assert "Try 'cantle chunk --help'." in err
+    command = "cantle" if arguments[0] == "cut" else "cantle chunk"
+    assert f"Try '{command} --help'." in err
 
 
 def test_help_teaches_and_version(capsys: pytest.CaptureFixture[str]) -> None:

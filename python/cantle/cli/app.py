@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 import cantle
+from cantle.cli.bench import bench
 from cantle.cli.chunk import chunk
 
 app = typer.Typer(
@@ -20,6 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("chunk")(chunk)
+app.command("bench")(bench)
 
 
 def _version(wanted: bool) -> None:
@@ -36,7 +38,7 @@ def root(
 ) -> None:
     """Cut documents into chunks that are exact slices of their source.
 
-    `cantle chunk --help` shows what the command takes, with examples.
+    `cantle chunk --help` shows what a command takes, with examples.
     """
 
 
@@ -66,8 +68,8 @@ def run(arguments: Sequence[str]) -> int:
         if message.startswith("Usage:"):
             print(message, file=sys.stderr)
         else:
-            print(
-                f"cantle: {' '.join(message.split())} Try 'cantle chunk --help'.", file=sys.stderr
-            )
+            # The error knows the command it is about.
+            command = getattr(getattr(error, "ctx", None), "command_path", "cantle")
+            print(f"cantle: {' '.join(message.split())} Try '{command} --help'.", file=sys.stderr)
         return int(getattr(error, "exit_code", 2))
     return status if isinstance(status, int) else 0

@@ -75,10 +75,23 @@ def strategies_from_text(text: str, **defaults: Any) -> list[Splitting]:
     return [strategy_from_text(spec, **defaults) for spec in specs]
 
 
+def unquoted_items(text: str, what: str) -> list[str]:
+    """Return the items of a list separated by commas, such as units; an item may be in quotes.
+
+    Args:
+        text: The list.
+        what: What messages call it.
+
+    Raises:
+        SettingError: A quote is not closed.
+    """
+    return [item for part in _split(text, ",", what) if (item := _unquoted(part.strip()))]
+
+
 _FORM = "name[:size[:overlap[:unit]]][,key=value...]"
 
 
-def _split(text: str, by: str) -> list[str]:
+def _split(text: str, by: str, what: str = "strategy") -> list[str]:
     """Split at `by` outside quotes."""
     parts, quote = [""], ""
     for c in text:
@@ -93,13 +106,17 @@ def _split(text: str, by: str) -> list[str]:
         else:
             parts[-1] += c
     if quote:
-        raise _core.SettingError(f"strategy ({text!r}): a quote is not closed")
+        raise _core.SettingError(f"{what} ({text!r}): a quote is not closed")
     return parts
 
 
+def _unquoted(text: str) -> str:
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1] if quoted else text
+
+
 def _value(key: str, text: str) -> Any:
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
-        text = text[1:-1]
+    text = _unquoted(text)
     if key in ("unit", "name"):
         return text
     if key == "trim":
