@@ -47,7 +47,10 @@ use crate::guard::{ASK, Guard};
 /// The longest piece merged in place; the ends of its tokens fit one word.
 pub(super) const SHORT: usize = 64;
 
-/// How far a repeated token is followed at once; bounds what a leap that fails costs.
+/// The most tokens that are looked for as what repeats.
+const PERIOD: usize = 4;
+
+/// How far repeated tokens are followed at once; bounds what a leap that fails costs.
 const LEAP: usize = 1 << 13;
 
 /// The ends of the tokens of `piece` (1 to [`SHORT`] bytes): bit `i` is set if one ends with byte `i`.
@@ -212,6 +215,11 @@ impl Window {
         counts.sum()
     }
 
+    /// Whether tokens end at the same places in the first `period` bytes as in those behind them.
+    fn repeats(&self, period: usize) -> bool {
+        (1..=period).all(|at| self.has_boundary(at) == self.has_boundary(period + at))
+    }
+
     /// Hands on the ends of the first `length` bytes.
     fn emit(&self, length: usize, ends: &mut impl FnMut(usize, u64)) {
         for (at, &word) in (0..length).step_by(64).zip(&self.ends) {
@@ -238,10 +246,15 @@ pub(super) fn merge(
             asked = window.start;
             guard.check()?;
         }
-        if let Some(next) = leap(vocabulary, piece, &window, width) {
-            let token = window.token_end(0);
-            for end in (window.start + token..=next.start).step_by(token) {
-                ends(end - 1, 1);
+        if let Some((period, next)) = leap(vocabulary, piece, &window, width) {
+            let mut at = window.start;
+            while at < next.start {
+                let mut end = 0;
+                while end < period {
+                    end = window.token_end(end);
+                    ends(at + end - 1, 1);
+                }
+                at += period;
             }
             window = next;
             continue;
@@ -310,25 +323,40 @@ fn next_window(
     None
 }
 
-/// The last window of a stretch that repeats the first token of `window`, of at most [`LEAP`] bytes.
+/// The last window of a stretch that repeats the first few tokens of `window`, of at most [`LEAP`] bytes,
+/// and how long these are together.
 ///
-/// The window begins with that token twice, so the two satisfy the condition of *join*, and the
-/// stretch between may be filled with it.
-fn leap(vocabulary: &Vocabulary, piece: &[u8], window: &Window, width: usize) -> Option<Window> {
-    let token = window.token_end(0);
-    if 2 * token > window.length || window.token_end(token) != 2 * token {
+/// The window begins with these tokens twice, so each two that follow each other satisfy the condition of
+/// *join*, the last and the first as well, and the stretch between may be filled with them.
+fn leap(
+    vocabulary: &Vocabulary,
+    piece: &[u8],
+    window: &Window,
+    width: usize,
+) -> Option<(usize, Window)> {
+    let mut period = 0;
+    for _ in 0..PERIOD {
+        period = window.token_end(period);
+        if 2 * period > window.length {
+            return None;
+        }
+        if window.repeats(period) {
+            break;
+        }
+    }
+    if !window.repeats(period) {
         return None;
     }
     let rest = &piece[window.start..];
     let stretch = &rest[..rest.len().min(LEAP)];
     let same =
-        stretch.iter().zip(&stretch[token..]).take_while(|(one, other)| one == other).count();
-    let at = (same / token).checked_sub(1)? * token;
+        stretch.iter().zip(&stretch[period..]).take_while(|(one, other)| one == other).count();
+    let at = (same / period).checked_sub(1)? * period;
     if at < window.length {
         return None;
     }
     let next = Window::merged(vocabulary, piece, window.start + at, width);
-    (next.token_end(0) == token).then_some(next)
+    (next.token_end(0) == window.token_end(0)).then_some((period, next))
 }
 
 /// As [`merge_short`] for any length: a heap of pairs over a linked list of parts.
