@@ -94,7 +94,7 @@ def test_names_that_differ_in_specials_alone_count_alike(alias, name):
 def test_an_id_of_a_special_token_is_none_of_text():
     p50k = cantle.Tokenizer.from_name("p50k_base")
     assert p50k.vocab_size == 50_280
-    assert p50k.encode(" " * 25 + "x").tolist() == [50_279, 2124]
+    assert p50k.encode(" " * 25 + "x").ids.tolist() == [50_279, 2124]
     assert p50k.decode([50_257, 50_280]) == b" " * 2 + b" " * 25
     for name, wrong in (("p50k_base", 50_256), ("p50k_base", 50_281), ("gpt2", 50_256)):
         with pytest.raises(cantle.TokenizerError, match=f"{wrong} is no token; ids are below"):
@@ -476,8 +476,7 @@ def test_long_texts_equal_tokenizers(kind):
                 assert to_byte[max(char_end - 1, 0)] < end <= to_byte[char_end]
 
 
-IN_PIECES = "tokenizers crate; long texts are encoded in pieces"
-WHOLE = "tokenizers crate; no cut is certain, so each text is encoded whole"
+CRATE = "tokenizers crate (its pre-tokenizer has no scanner); "
 
 
 @pytest.mark.parametrize(
@@ -485,12 +484,23 @@ WHOLE = "tokenizers crate; no cut is certain, so each text is encoded whole"
     [
         ("gpt2", "BPE, ByteLevel with the gpt2 pattern: own engine"),
         ("llama3", "BPE, Split by the llama3 pattern + ByteLevel: own engine"),
-        ("metaspace", f"Unigram, WhitespaceSplit + Metaspace: {IN_PIECES}"),
+        ("nfc", "BPE, ByteLevel with the gpt2 pattern: own engine"),
+        ("metaspace", "Unigram, WhitespaceSplit + Metaspace: own engine"),
         ("added that strip", "BPE, ByteLevel with the gpt2 pattern: own engine"),
+        (
+            "gpt2 with a prefix",
+            f"BPE, ByteLevel with the gpt2 pattern: {CRATE}long texts are encoded in pieces",
+        ),
     ],
 )
 def test_the_engine_says_which_road_is_taken(kind, engine):
     assert cantle.Tokenizer.from_object(FOREIGN[kind]()).engine == engine
+
+
+def test_the_engine_says_where_no_cut_is_certain():
+    file = json.loads(FOREIGN["gpt2"]().to_str()) | {"pre_tokenizer": None}
+    whole = f"BPE, no pre-tokenizer: {CRATE}no cut is certain, so each text is encoded whole"
+    assert cantle.Tokenizer.from_json(json.dumps(file)).engine == whole
 
 
 def test_engines_of_names():

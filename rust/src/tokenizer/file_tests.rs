@@ -133,6 +133,20 @@ fn a_token_that_no_merge_makes_is_met_whole_or_never() {
     }
 }
 
+/// Such a token would be merged inside a longer pretoken as well.
+#[test]
+fn a_token_of_two_bytes_that_no_merge_makes_has_no_engine() {
+    let mut file = trained();
+    file["model"]["ignore_merges"] = json!(true);
+    file["model"]["vocab"]["qz"] = json!(9999);
+    let told = read(&file).told().to_owned();
+    assert!(told.contains("has a token of two that no merge makes"), "{told}");
+    file["model"]["ignore_merges"] = json!(false);
+    let tokenizer = read(&file);
+    assert!(tokenizer.told().ends_with("own engine"));
+    same(&tokenizer, "qz xqzx");
+}
+
 #[test]
 fn a_file_with_anything_else_is_left_to_the_crate_and_says_why() {
     let plain = trained();

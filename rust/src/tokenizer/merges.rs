@@ -29,7 +29,8 @@ pub(super) fn read(file: &Value) -> Chosen<(BytePair, Fit)> {
         return Err("the model marks parts of words".to_owned());
     }
     let pattern = pattern(&file["pre_tokenizer"])?;
-    let vocabulary = vocabulary(model).ok_or("its vocabulary is not one of bytes")?;
+    let vocabulary = vocabulary(model)
+        .ok_or("its vocabulary is not one of bytes, or has a token of two that no merge makes")?;
     Ok((BytePair::new(pattern, vocabulary), Fit::of(file, composed)?))
 }
 
@@ -89,6 +90,8 @@ fn vocabulary(model: &Value) -> Option<Vocabulary> {
     for (token, &id) in ids.iter().filter(|(token, _)| token.len() > 1) {
         match last_merge(token, &places) {
             Some((at, place)) => tokens.push((place, token, id, Some(at))),
+            // Two bytes that are a token are merged (`Vocabulary::pair`).
+            None if whole && token.len() == 2 => return None,
             None if whole => tokens.push((u32::MAX, token, id, None)),
             None => {}
         }

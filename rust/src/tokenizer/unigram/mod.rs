@@ -61,6 +61,21 @@ const MORE: u64 = 1 << LONG;
 const LEFT: u64 = 2 << LONG;
 const _: () = assert!(LONG + 2 == memo::LONG);
 
+/// Bytes of the longest stretch of which the memo's table for short ones has room for both bits.
+const SHORT: usize = memo::SHORT - 1;
+
+/// What is remembered of a short stretch, in 16 bits.
+#[inline(always)]
+fn packed(held: u64) -> u64 {
+    held & (MORE - 1) | held >> LONG << SHORT
+}
+
+/// The other way round.
+#[inline(always)]
+fn unpacked(short: u64) -> u64 {
+    short & ((1 << SHORT) - 1) | short >> SHORT << LONG
+}
+
 /// A Unigram tokenizer of the family.
 pub(crate) struct Unigram {
     charsmap: Option<Charsmap>,
@@ -371,12 +386,13 @@ impl Unigram {
                     && *blank < 0x80
                     && self.classes.ascii(*blank) == BLANK
                     && let Some(length) = self.classes.short_word(u128::from_le_bytes(*rest))
+                    && length <= SHORT
                 {
                     let start = at + 1;
                     at = start + length;
                     let key = Key::of(bytes, start, length);
-                    let make = || self.remembered(&text[start..at], false, &mut scratch);
-                    let held = memo.ends(key, make);
+                    let make = || packed(self.remembered(&text[start..at], false, &mut scratch));
+                    let held = unpacked(memo.ends(key, make));
                     // A word of ASCII characters has tokens for its bytes, and one more at most.
                     Self::tell(start, held, sink);
                     continue;
@@ -386,14 +402,13 @@ impl Unigram {
                 let start = self.stretch(text, &pretoken);
                 let odd = pretoken.flags & ODD != 0 || start != pretoken.word;
                 let length = at - start;
-                let held = if length <= memo::SHORT {
+                let mut make = || self.remembered(&text[start..at], odd, &mut scratch);
+                let held = if length <= SHORT {
                     if length == 0 {
                         continue;
                     }
-                    let key = Key::of(bytes, start, length);
-                    memo.ends(key, || self.remembered(&text[start..at], odd, &mut scratch))
+                    unpacked(memo.ends(Key::of(bytes, start, length), || packed(make())))
                 } else if length <= LONG {
-                    let make = || self.remembered(&text[start..at], odd, &mut scratch);
                     memo.long_ends(&bytes[start..at], make)
                 } else {
                     LEFT
