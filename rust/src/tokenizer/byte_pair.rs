@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::borders::Borders;
 use super::bpe::{self, SHORT};
 use super::classes::is_blank;
 use super::engine::{Ends, Engine, Known, Sink};
@@ -22,12 +23,14 @@ use crate::guard::{ASK, Guard};
 pub(crate) struct BytePair {
     pattern: Pattern,
     vocabulary: Vocabulary,
+    borders: Borders,
     memos: Pool,
 }
 
 impl BytePair {
     pub(super) fn new(pattern: Pattern, vocabulary: Vocabulary) -> Self {
-        Self { pattern, vocabulary, memos: Pool::default() }
+        let borders = Borders::of(vocabulary.tokens());
+        Self { pattern, vocabulary, borders, memos: Pool::default() }
     }
 
     pub(super) fn pattern(&self) -> Pattern {
@@ -36,6 +39,11 @@ impl BytePair {
 
     pub(super) fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
+    }
+
+    #[cfg(test)]
+    pub(super) fn borders(&self) -> &Borders {
+        &self.borders
     }
 
     /// [`Self::pass`], compiled for processors that count bits in one instruction, and for others.
@@ -93,7 +101,7 @@ impl BytePair {
                     let piece = text.get(start..end).unwrap_or_default();
                     if end - start <= memo::SHORT {
                         sink.ends(start, memo.ends(place, || self.short_ends(piece)));
-                    } else if end - start <= memo::LONG {
+                    } else if end - start <= memo::LONG && !is_dense(piece) {
                         sink.ends(start, memo.long_ends(piece, || self.short_ends(piece)));
                     } else {
                         self.unremembered(text, start, end, guard, sink)?;
@@ -105,7 +113,7 @@ impl BytePair {
         Ok(())
     }
 
-    /// A pretoken too long for the memo.
+    /// A pretoken too long for the memo, or of which the like is hardly met again.
     #[inline(never)]
     fn unremembered(
         &self,
@@ -121,10 +129,18 @@ impl BytePair {
     /// The ends of the tokens of a pretoken of at most [`SHORT`] bytes.
     #[inline(never)]
     fn short_ends(&self, piece: &[u8]) -> u64 {
-        if self.vocabulary.rank(piece) != NONE {
-            return 1 << (piece.len() - 1);
+        if piece.is_ascii() {
+            if self.vocabulary.rank(piece) != NONE {
+                return 1 << (piece.len() - 1);
+            }
+            return bpe::merge_short(&self.vocabulary, piece);
         }
-        bpe::merge_short(&self.vocabulary, piece)
+        let mut found = 0;
+        // So few bytes ask no guard, so nothing can fail.
+        let _ = self.borders.merge(&self.vocabulary, piece, &Guard::never(), |at, ends| {
+            found |= ends << at;
+        });
+        found
     }
 
     /// The ends of the tokens of a pretoken; a pretoken that is a token as it stands is one.
@@ -136,6 +152,8 @@ impl BytePair {
     ) -> Result<()> {
         if piece.len() <= SHORT {
             ends(0, self.short_ends(piece));
+        } else if !piece.is_ascii() {
+            self.borders.merge(&self.vocabulary, piece, guard, ends)?;
         } else if self.vocabulary.rank(piece) != NONE {
             let last = piece.len() - 1;
             ends(last, 1);
@@ -144,6 +162,13 @@ impl BytePair {
         }
         Ok(())
     }
+}
+
+/// Whether a pretoken is of a script with thousands of characters, written without blanks: it starts
+/// with a character from U+3000 on, with or without one byte before it.
+#[inline(always)]
+fn is_dense(piece: &[u8]) -> bool {
+    matches!(piece, [0xe3..=0xed, ..] | [0..0x80, 0xe3..=0xed, ..])
 }
 
 impl Engine for BytePair {

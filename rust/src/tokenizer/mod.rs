@@ -2,7 +2,7 @@
 //!
 //! `scan` cuts a text into pretokens (with the character classes of `classes`), `windows` does so 64 bytes
 //! at a time where the text is ASCII (with the `masks` of such a stretch), `bpe` merges each
-//! by the ranks of a `vocabulary`, `memo` remembers the short ones, `byte_pair` runs the three over
+//! by the ranks of a `vocabulary` (`borders` tells where none will), `memo` remembers the short ones, `byte_pair` runs the three over
 //! a text. `patterns` names the patterns there is a scanner for, `ranks` reads a caller's ranks and
 //! `merges` those of a `tokenizer.json`. `word_piece` is the engine for tokenizers as in BERT, `unigram`
 //! the one for those as in XLM-R and T5. `engine` says what such an engine is.
@@ -10,6 +10,7 @@
 //! for any other tokenizer; `pieces` tells where a text may be cut on that road.
 //! Rulers over spans of a text live in `ruler/`.
 
+mod borders;
 pub(crate) mod bpe;
 mod byte_pair;
 pub(crate) mod classes;

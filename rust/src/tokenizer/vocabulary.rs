@@ -147,6 +147,11 @@ impl Vocabulary {
         self.bytes.get(start..end)
     }
 
+    /// The bytes of every token.
+    pub(super) fn tokens(&self) -> impl Iterator<Item = &[u8]> {
+        self.offsets.windows(2).map(|ends| &self.bytes[ends[0] as usize..ends[1] as usize])
+    }
+
     /// The rank of the token of one byte.
     #[inline(always)]
     pub(super) fn single(&self, byte: u8) -> u32 {
