@@ -262,6 +262,11 @@ impl<E: Engine> Ruler for TokenRuler<'_, E> {
     fn furthest(&self, a: usize, n: usize) -> Result<usize> {
         let TokenMarks { ends, starts } = &*self.marks;
         let (text, end) = (self.text, self.text.len());
+        let near = self.ahead(a, n)?.saturating_add(PAST).min(end);
+        if starts.next_from(a).unwrap_or(end) > near {
+            // All of it lies within the pretoken that `a` stands inside.
+            return Ok(near);
+        }
         let (head, from) = self.scan(text, a, |at| starts.has(at))?;
         let before = ends.rank(from);
         let more = n.saturating_sub(head);
