@@ -111,6 +111,7 @@ def tokenizers(name: str) -> Counter:
     import tokenizers
 
     tokenizer = tokenizers.Tokenizer.from_file(tokenizer_json(name))
+    tokenizer.encode_special_tokens = True  # `[CLS]` that stands in a text is ordinary text.
 
     def count(text: str) -> int:
         return len(tokenizer.encode_batch_fast([text], add_special_tokens=False)[0])
