@@ -97,6 +97,7 @@ TEXTS: Bad = [
     ("few ids", lambda: WINDOW.split_all(["a", "b"], ids=["x"]), ValueError, "ids has 1 entries for 2 texts"),
     ("ids text", lambda: WINDOW.split_all(["a", "b"], ids="xy"), TypeError, "ids must be a sequence of strings, not one string"),
     ("ids twice", lambda: WINDOW.split_all(["a", "b", "c"], ids=["x", "y", "x"]), ValueError, "ids[2] ('x') is also ids[0]"),
+    ("ids surrogate", lambda: WINDOW.split_all(["a"], ids=["x\ud800"]), cantle.SettingError, "ids[0] ('x\\ud800') holds a lone surrogate at character 1: it cannot be written as UTF-8"),
     ("ids number", lambda: WINDOW.split_all(["a", "b"], ids=["x", 2]), TypeError, "ids[1] (2) must be str, not int"),
     ("few metadata", lambda: WINDOW.split_all(["a", "b"], metadata=[{}]), ValueError, "metadata has 1 entries for 2 texts"),
     ("one metadata", lambda: WINDOW.split_all(["a", "b"], metadata={}), TypeError, "metadata must be a sequence of mappings, one per text, not one mapping"),

@@ -554,3 +554,10 @@ def test_ctrl_c_ends_it_and_leaves_nothing(tmp_path: Path) -> None:
     assert (process.returncode, out, err) == (130, "", "cantle: interrupted\n")
     assert list(folder.iterdir()) == []
     assert not Path("out.json").exists()
+
+
+def test_a_reference_for_every_vocabulary_that_others_have() -> None:
+    for name in peers._ENCODINGS:
+        text = "Words,  12345 of them\n\n\u6f22\u5b57 <|endoftext|>"
+        expected = cantle.Tokenizer.from_name(name).encode(text).ids.tolist()
+        assert peers.reference(name).encode_ordinary(text) == expected

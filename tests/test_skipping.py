@@ -126,11 +126,13 @@ def test_a_stream_goes_on(bad, unit, kind, words):
     assert [[(s.doc, s.id) for s in part.skipped] for part in parts] == [[], [(0, "c")], [(0, "e")]]
     whole = splitter.split_all(texts, ids=ids, errors="skip")
     assert [text for part in parts for text in part.texts] == whole.texts
+    assert [s.reason for part in parts for s in part.skipped] == [s.reason for s in whole.skipped]
 
     with pytest.raises(kind) as caught:
         list(splitter.stream(texts, batch=2))
-    if unit is not fussy:  # The place counts within the batch: the id tells which one it is.
-        assert str(caught.value).endswith("(document 'doc2')")
+    # A place counts in the whole stream.
+    named = words if words.startswith("texts[2]") else f"{words} (document 'doc2')"
+    assert str(caught.value) == (words if unit is fussy else named)
 
 
 @pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary_view()])
@@ -172,6 +174,21 @@ def test_which_fails_first_does_not_depend_on_threads(threads):
     chunks = splitter.split_all(texts, threads=threads, errors="skip")
     assert [skip.doc for skip in chunks.skipped] == [3, 77, 78, 199]
     assert set(chunks.doc.tolist()) == set(range(200)) - {3, 77, 78, 199}
+
+
+def test_an_exception_without_words_is_known_by_its_class():
+    class Odd(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    def unit(text: str) -> int:
+        if "bad" in text:
+            raise Odd
+        return len(text)
+
+    chunks = cantle.Recursive(4, unit=unit).split_all(["good", "bad", "fine"], errors="skip")
+    assert chunks.texts == ["good", "fine"]
+    assert chunks.skipped == ((1, "doc1", "Odd"),)
 
 
 def test_ctrl_c_inside_a_callable_is_never_skipped():

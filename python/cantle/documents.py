@@ -214,9 +214,21 @@ def _checked_ids(
     for i, name in enumerate(checked):
         if not isinstance(name, str):
             raise TypeError(f"ids[{i}] ({name!r}) must be str, not {type(name).__qualname__}")
+        if not name.isascii():
+            _writable(i, name)
         if (other := seen.setdefault(name, i)) != i:
             raise _core.SettingError(f"ids[{i}] ({name!r}) is also ids[{other}]")
     return checked
+
+
+def _writable(i: int, name: str) -> None:
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise _core.SettingError(
+            f"ids[{i}] ({name!r}) holds a lone surrogate at character {error.start}: it cannot be "
+            "written as UTF-8"
+        ) from None
 
 
 def _checked_metadata(

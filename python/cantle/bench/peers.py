@@ -7,13 +7,14 @@ the same kind of cut, unit and limit. What it answers is checked in `faults.py`,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from typing import Any, TypeAlias
 
-from cantle import Tokenizer, units
+from cantle import Tokenizer, TokenizerError, units
 from cantle.strategies import Splitting
 
 Spans: TypeAlias = "list[tuple[int, int]]"
@@ -83,7 +84,10 @@ def reference(name: str) -> Any:
     tiktoken = import_module("tiktoken")
     openai_public = import_module("tiktoken_ext.openai_public")
     tokenizer = Tokenizer.from_name(name)
-    ranks = {tokenizer.decode([i]): i for i in range(tokenizer.vocab_size)}
+    ranks = {}
+    for token in range(tokenizer.vocab_size + 1):
+        with suppress(TokenizerError):  # p50k_base has a special token among the others.
+            ranks[tokenizer.decode([token])] = token
     with patch.object(openai_public, "load_tiktoken_bpe", lambda *_args, **_options: ranks):
         pattern = getattr(openai_public, name)()["pat_str"]
     return tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={})

@@ -225,6 +225,11 @@ class Splitting:
     def _cut(self, documents: Documents, threads: int, skip: bool) -> Chunks:
         columns = self._splitter.split(documents.texts, threads, skip)
         failures = columns.pop("failures")
+        if documents.first and isinstance(documents.texts, tuple):
+            failures = [
+                (doc, _numbered(error, doc, documents.first) if at == "unread" else error, at)
+                for doc, error, at in failures
+            ]
         if failures and not skip:
             doc, error, at = failures[0]
             where = f"document {documents.id(doc)!r}"
@@ -232,7 +237,7 @@ class Splitting:
                 if hasattr(error, "add_note"):
                     error.add_note(f"while {self._unit_name} measured {where}")
                 raise error
-            told = at == "unread" and documents.ids is None and not documents.first
+            told = at == "unread" and documents.ids is None
             raise type(error)(str(error) if told else f"{error} ({where})")
         if failures:
             told = [(doc, _reason(error, at), at != "unread") for doc, error, at in failures]
@@ -300,8 +305,19 @@ def _skips(errors: str) -> bool:
     return errors == "skip"
 
 
+def _numbered(error: Exception, doc: int, first: int) -> Exception:
+    """Return the error with the text's number in the whole stream, not in its batch."""
+    return type(error)(str(error).replace(f"texts[{doc}]", f"texts[{first + doc}]", 1))
+
+
 def _reason(error: Exception, at: str) -> str:
-    return f"{type(error).__name__}: {error}" if at == "unit" else str(error)
+    if at != "unit":
+        return str(error)
+    try:
+        words = str(error)
+    except Exception:  # The caller's own class: it must not take the other documents along.
+        words = ""
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
 def _iterable(texts: Iterable[Text]) -> Iterable[Text]:

@@ -46,8 +46,17 @@ pub const PAST: usize = 256;
 pub fn reach(text: &str, ruler: &(impl Ruler + ?Sized), a: usize, n: usize) -> Result<usize> {
     let furthest = ruler.furthest(a, n)?.min(text.len());
     let mut b = text.floor_char_boundary(furthest).max(a);
-    while b > a && ruler.size(a, b)? > n {
-        b = text.floor_char_boundary(b - 1);
+    while b > a {
+        let over = ruler.size(a, b)?.saturating_sub(n);
+        if over == 0 {
+            break;
+        }
+        // A byte less is a unit less at most, but for the word at the end, which may fall apart.
+        let step = over.saturating_sub(LAST_WORD).max(1);
+        b = text.floor_char_boundary(b.saturating_sub(step)).max(a);
     }
     Ok(b)
 }
+
+/// Units by which a span may be larger than one that ends further on.
+const LAST_WORD: usize = 16;

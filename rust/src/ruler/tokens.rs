@@ -267,7 +267,11 @@ impl<E: Engine> Ruler for TokenRuler<'_, E> {
             // All of it lies within the pretoken that `a` stands inside.
             return Ok(near);
         }
-        let (head, from) = self.scan(text, a, |at| starts.has(at))?;
+        let (head, from) = self.scan(text, a, |at| starts.has(at) || at > near)?;
+        if from > near {
+            // Out of step with the pretokens of the whole text for longer than that.
+            return Ok(near);
+        }
         let before = ends.rank(from);
         let more = n.saturating_sub(head);
         let plan = match more.checked_sub(1) {

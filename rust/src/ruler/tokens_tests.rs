@@ -128,6 +128,43 @@ fn reach_stops_looking_at_some_point() {
     assert!(ruler.size(1, end + 1).unwrap() > 100);
 }
 
+/// The spans that are measured grow with the budget, not with what lies behind it.
+#[test]
+fn reach_looks_at_what_the_budget_reaches() {
+    struct Counted<'r, R> {
+        inner: &'r R,
+        bytes: std::cell::Cell<usize>,
+    }
+    impl<R: Ruler> Ruler for Counted<'_, R> {
+        fn size(&self, a: usize, b: usize) -> crate::error::Result<usize> {
+            self.bytes.set(self.bytes.get() + b - a);
+            self.inner.size(a, b)
+        }
+        fn ahead(&self, a: usize, n: usize) -> crate::error::Result<usize> {
+            self.inner.ahead(a, n)
+        }
+        fn behind(&self, b: usize, n: usize) -> crate::error::Result<usize> {
+            self.inner.behind(b, n)
+        }
+        fn furthest(&self, a: usize, n: usize) -> crate::error::Result<usize> {
+            self.inner.furthest(a, n)
+        }
+    }
+    for (name, bundled) in NAMES.into_iter().zip(bundled()) {
+        for part in ["7", "'s", "z", "ab", "\n", ".", "中", "\u{301}", "1234567890", " x", "\u{0}"]
+        {
+            let text = part.repeat(60_000 / part.len());
+            let inner = ruler(bundled, &text, 1);
+            for a in [0, 1, 2, 3, 5].map(|at| text.floor_char_boundary(at)) {
+                let ruler = Counted { inner: &inner, bytes: Default::default() };
+                let end = reach(&text, &ruler, a, 10).unwrap();
+                assert!(inner.size(a, end).unwrap() <= 10, "{name} {part:?} {a}");
+                assert!(ruler.bytes.get() < 300_000, "{name} {part:?} {a}: {}", ruler.bytes.get());
+            }
+        }
+    }
+}
+
 #[test]
 fn a_span_that_is_none_is_refused() {
     let [cl100k, ..] = bundled();

@@ -163,7 +163,12 @@ impl Tokenizer {
         for &id in ids {
             let token = vocabulary.token_of(id).ok_or_else(|| {
                 let end = vocabulary.id_end();
-                Error::Tokenizer(format!("{id} is no token; ids are below {end}"))
+                let below = if (id as usize) < end {
+                    "no text has it".to_owned()
+                } else {
+                    format!("ids are below {end}")
+                };
+                Error::Tokenizer(format!("{id} is no token; {below}"))
             })?;
             bytes.extend_from_slice(token);
         }
