@@ -97,7 +97,7 @@ def test_an_id_of_a_special_token_is_none_of_text():
     assert p50k.encode(" " * 25 + "x").ids.tolist() == [50_279, 2124]
     assert p50k.decode([50_257, 50_280]) == b" " * 2 + b" " * 25
     for name, wrong in (("p50k_base", 50_256), ("p50k_base", 50_281), ("gpt2", 50_256)):
-        with pytest.raises(cantle.TokenizerError, match=f"{wrong} is no token; ids are below"):
+        with pytest.raises(cantle.TokenizerError, match=f"{wrong} is no token; (ids are|no text)"):
             cantle.Tokenizer.from_name(name).decode([wrong])
 
 
