@@ -52,7 +52,7 @@ class TokenRuler:
         """Return the furthest `b` for which `text[a:b]` has at most `budget` tokens.
 
         More text can mean fewer tokens, as a word becomes whole; such an end is looked for up to
-        256 bytes behind the place where the budget is spent.
+        256 bytes behind the place where the budget is spent. The budget is always kept.
         """
         return self._core.reach(a, budget)
 

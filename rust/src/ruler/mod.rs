@@ -42,7 +42,8 @@ pub trait Ruler {
 /// grows, but only within the word at the end.
 pub const PAST: usize = 256;
 
-/// The furthest `b` on a character boundary for which `text[a..b]` has at most `n` units.
+/// The furthest `b` on a character boundary for which `text[a..b]` has at most `n` units; a nearer one
+/// where a word that is cut short falls into over 16 units more than it had.
 pub fn reach(text: &str, ruler: &(impl Ruler + ?Sized), a: usize, n: usize) -> Result<usize> {
     let furthest = ruler.furthest(a, n)?.min(text.len());
     let mut b = text.floor_char_boundary(furthest).max(a);

@@ -4,8 +4,8 @@
 //! hardly come twice: a memo does not help. But most pairs of its characters stand in no token. Where two
 //! characters meet that no token holds side by side, whole or in part, no merge ever crosses: what is
 //! made there would be such a token. So both sides merge as they do alone (*Split* in `bpe.rs`), and mostly a side
-//! is one character, of which the tokens are known. 3 times as fast as a merge of the whole on Chinese,
-//! Japanese and Korean.
+//! is one character, of which the tokens are known. A whole pass over fresh Chinese, Japanese and Korean
+//! is 1.8 times as fast with cl100k.
 //!
 //! What tokens hold is asked of two sets that may say yes too often, and never no: one of pairs of whole
 //! characters, by hash, and one of the bytes that meet where a token begins or ends inside a character
