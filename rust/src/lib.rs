@@ -4,6 +4,7 @@
 //! stretch is, and the *packer* turns them and a budget into spans.
 //!
 //! * [`cuts`]: where a text may be cut, one file per kind of border
+//! * [`blocks`]: what stands where in a document, one file per form
 //! * [`ruler`]: how long a stretch is, one file per unit
 //! * [`tokenizer`]: text to token ends
 //! * [`pack`]: the packer
@@ -12,6 +13,7 @@
 //! * `py`: the Python module, behind the feature `python`
 
 pub mod batch;
+pub mod blocks;
 pub mod chars;
 pub mod cuts;
 pub mod error;
