@@ -11,7 +11,10 @@ use super::borders::Borders;
 use super::bpe::{self, SHORT};
 use super::classes::is_blank;
 use super::engine::{Ends, Engine, Known, Sink};
-use super::memo::{self, Memo, Place, Pool};
+#[cfg(target_arch = "x86_64")]
+use super::masks::Avx2;
+use super::masks::{Lanes, Portable};
+use super::memo::{self, Batch, Memo, Pool};
 use super::patterns::Pattern;
 use super::scan::{Cl100k, Gpt2, Llama3, O200k, Qwen2, Scan};
 use super::vocabulary::{NONE, Vocabulary};
@@ -46,7 +49,8 @@ impl BytePair {
         &self.borders
     }
 
-    /// [`Self::pass`], compiled for processors that count bits in one instruction, and for others.
+    /// [`Self::pass`], compiled for processors that count bits in one instruction and look at 32 bytes
+    /// at once, and for others.
     fn run<S: Scan>(
         &self,
         text: &[u8],
@@ -55,30 +59,31 @@ impl BytePair {
         sink: &mut impl Sink,
     ) -> Result<()> {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("bmi1")
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("popcnt")
         {
             // SAFETY: the processor was just asked for each of the features.
-            return unsafe { self.bmi_pass::<S>(text, memo, guard, sink) };
+            return unsafe { self.wide_pass::<S>(text, memo, guard, sink) };
         }
-        self.pass::<S>(text, memo, guard, sink)
+        self.pass::<S, Portable>(text, memo, guard, sink)
     }
 
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "bmi1,bmi2,popcnt")]
-    fn bmi_pass<S: Scan>(
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    fn wide_pass<S: Scan>(
         &self,
         text: &[u8],
         memo: &mut Memo,
         guard: &Guard<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        self.pass::<S>(text, memo, guard, sink)
+        self.pass::<S, Avx2>(text, memo, guard, sink)
     }
 
     #[inline(always)]
-    fn pass<S: Scan>(
+    fn pass<S: Scan, L: Lanes>(
         &self,
         text: &[u8],
         memo: &mut Memo,
@@ -86,26 +91,32 @@ impl BytePair {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let mut starts = Starts::new();
-        let mut ready = [Place::default(); Starts::ROOM];
+        let mut batch = Batch::new();
         let mut at = 0;
         while at < text.len() {
             guard.check()?;
             let stop = text.len().min(at + ASK);
             while at < stop {
-                starts.fill::<S>(text, at, stop);
+                starts.fill::<S, L>(text, at, stop);
                 let bounds = starts.bounds();
-                memo.prepare(text, bounds, &mut ready);
-                for (bound, &place) in bounds.windows(2).zip(&ready) {
-                    let (start, end) = (bound[0], bound[1]);
-                    sink.pretoken(start);
-                    let piece = text.get(start..end).unwrap_or_default();
-                    if end - start <= memo::SHORT {
-                        sink.ends(start, memo.ends(place, || self.short_ends(piece)));
-                    } else if end - start <= memo::LONG && !is_dense(piece) {
-                        sink.ends(start, memo.long_ends(piece, || self.short_ends(piece)));
-                    } else {
-                        self.unremembered(text, start, end, guard, sink)?;
+                for missed in 0..memo.look_up(text, bounds, &mut batch) {
+                    let i = batch.missed(missed);
+                    batch.ends[i] = self.remembered_ends(&text[bounds[i]..bounds[i + 1]], memo);
+                }
+                let mut i = 0;
+                for stretch in starts.stretches() {
+                    let first = i;
+                    i += stretch.starts.count_ones() as usize;
+                    sink.pretokens(stretch.at, stretch.starts);
+                    if bounds[i] - stretch.at > SHORT {
+                        self.long_piece(text, stretch.at, bounds[i], guard, sink)?;
+                        continue;
                     }
+                    let ends = bounds[first..i]
+                        .iter()
+                        .zip(&batch.ends[first..i])
+                        .fold(0, |ends, (&at, &found)| ends | found << (at - stretch.at));
+                    sink.ends(stretch.at, ends);
                 }
                 at = bounds.last().copied().unwrap_or(stop);
             }
@@ -113,9 +124,24 @@ impl BytePair {
         Ok(())
     }
 
-    /// A pretoken too long for the memo, or of which the like is hardly met again.
+    /// The ends of the tokens of a pretoken that the memo does not tell at once; none of one that is longer
+    /// than a word of bits.
     #[inline(never)]
-    fn unremembered(
+    fn remembered_ends(&self, piece: &[u8], memo: &mut Memo) -> u64 {
+        let make = || self.short_ends(piece);
+        match piece.len() {
+            0..=memo::SHORT => memo.any_ends(piece, make),
+            // Of these the like is hardly met again.
+            0..=SHORT if is_dense(piece) => make(),
+            0..=memo::LONG => memo.any_ends(piece, make),
+            0..=SHORT => make(),
+            _ => 0,
+        }
+    }
+
+    /// A pretoken that is longer than a word of bits.
+    #[inline(never)]
+    fn long_piece(
         &self,
         text: &[u8],
         at: usize,

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Masks, WINDOW, swar};
+use super::{Lanes, Masks, Portable, WINDOW, swar};
 use crate::tokenizer::classes::{BLANK, LETTER, NEWLINE, NUMBER, UPPER, class};
 
 /// Byte by byte.
@@ -27,6 +27,17 @@ fn plain(window: &[u8; WINDOW]) -> Masks {
     masks
 }
 
+#[track_caller]
+fn agree(window: &[u8; WINDOW]) {
+    let expected = plain(window);
+    assert_eq!(Portable::masks(window), expected, "{window:?}");
+    assert_eq!(swar(window), expected, "{window:?}");
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        assert_eq!(super::Avx2::masks(window), expected, "{window:?}");
+    }
+}
+
 #[test]
 fn every_byte_in_every_place() {
     for at in 0..WINDOW {
@@ -34,8 +45,7 @@ fn every_byte_in_every_place() {
             for around in [b'a', b' ', 0, 0x7f] {
                 let mut window = [around; WINDOW];
                 window[at] = byte;
-                assert_eq!(Masks::of(&window), plain(&window), "{byte} at {at}");
-                assert_eq!(swar(&window), plain(&window), "{byte} at {at}");
+                agree(&window);
             }
         }
     }
@@ -49,7 +59,6 @@ proptest! {
         if let Some(byte) = window.get_mut(wide) {
             *byte |= 0x80;
         }
-        prop_assert_eq!(Masks::of(&window), plain(&window));
-        prop_assert_eq!(swar(&window), plain(&window));
+        agree(&window);
     }
 }

@@ -30,7 +30,8 @@
 //!
 //! Scanning alone is 3 to 4 times as fast as with the scanners on English and code.
 
-use super::masks::{Masks, WINDOW, below};
+use super::masks::{Lanes, Masks, WINDOW, below};
+use super::memo::MOST;
 use super::scan::{Scan, contraction};
 
 /// Bytes at the end of a window of which a start is not told, so that one may read ahead a little.
@@ -172,25 +173,41 @@ impl Masks {
     }
 }
 
-/// Pretokens that are looked up together.
-const BATCH: usize = 64;
+/// Pretokens that are enough for a batch.
+const BATCH: usize = MOST - WINDOW;
 
 /// Bytes for which the scanner goes on alone once a window has told nothing.
 const ALONE: usize = 32;
+
+/// A stretch of at most 64 bytes that starts with a pretoken, or one pretoken of any length.
+#[derive(Clone, Copy)]
+pub(super) struct Stretch {
+    /// Where it starts.
+    pub(super) at: usize,
+    /// Bit `i` is set if a pretoken starts at `at + i`.
+    pub(super) starts: u64,
+}
 
 /// Where some pretokens that follow each other start, and where the last of them ends.
 pub(super) struct Starts {
     /// Eight are written at once, needed or not.
     at: [usize; Self::ROOM + 8],
     count: usize,
+    stretches: [Stretch; BATCH],
+    stretch_count: usize,
 }
 
 impl Starts {
     /// Pretokens that there is room for: a batch, and what one more window may tell.
-    pub(super) const ROOM: usize = BATCH + WINDOW;
+    pub(super) const ROOM: usize = MOST;
 
     pub(super) fn new() -> Self {
-        Self { at: [0; Self::ROOM + 8], count: 0 }
+        Self {
+            at: [0; Self::ROOM + 8],
+            count: 0,
+            stretches: [Stretch { at: 0, starts: 0 }; BATCH],
+            stretch_count: 0,
+        }
     }
 
     /// The start of each pretoken, and the end of the last.
@@ -199,20 +216,32 @@ impl Starts {
         &self.at[..=self.count]
     }
 
+    /// The same pretokens, by stretches.
+    #[inline(always)]
+    pub(super) fn stretches(&self) -> &[Stretch] {
+        &self.stretches[..self.stretch_count]
+    }
+
     /// Finds a batch of pretokens from `from` on, where one starts, or those that start before `stop`.
     #[inline(always)]
-    pub(super) fn fill<S: Scan>(&mut self, text: &[u8], from: usize, stop: usize) {
+    pub(super) fn fill<S: Scan, L: Lanes>(&mut self, text: &[u8], from: usize, stop: usize) {
         let mut at = from;
         let mut alone = from;
         let mut count = 0;
-        while count < BATCH && at < stop {
+        let mut stretches = 0;
+        while count < BATCH && at < stop && stretches < BATCH {
+            let stretch = &mut self.stretches[stretches];
+            stretches += 1;
             if at >= alone
                 && let Some(window) = text[at..].first_chunk()
             {
-                let starts = S::starts(&Masks::of(window), text, at);
-                let more = starts.count_ones() as usize;
-                if more > 1 {
+                let starts = S::starts(&Masks::of::<L>(window), text, at);
+                if starts > 1 {
                     // The last one is where the next window begins.
+                    let last = 63 - starts.leading_zeros() as usize;
+                    let starts = starts ^ 1 << last;
+                    *stretch = Stretch { at, starts };
+                    let more = starts.count_ones() as usize;
                     let mut rest = starts;
                     for slots in self.at[count..].chunks_exact_mut(8).take(more.div_ceil(8)) {
                         for slot in slots {
@@ -220,18 +249,20 @@ impl Starts {
                             rest &= rest.wrapping_sub(1);
                         }
                     }
-                    count += more - 1;
-                    at += 63 - starts.leading_zeros() as usize;
+                    count += more;
+                    at += last;
                     continue;
                 }
                 alone = at + ALONE;
             }
+            *stretch = Stretch { at, starts: 1 };
             self.at[count] = at;
             count += 1;
             at = S::next(text, at);
         }
         self.at[count] = at;
         self.count = count;
+        self.stretch_count = stretches;
     }
 }
 

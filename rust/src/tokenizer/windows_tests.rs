@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Starts, WINDOW};
+use crate::tokenizer::masks::Portable;
 use crate::tokenizer::scan::{Cl100k, Gpt2, Llama3, O200k, Qwen2, Scan};
 
 /// Of every class that a window tells apart, and some that it does not know.
@@ -18,9 +19,17 @@ fn agree<S: Scan>(text: &str) {
     let mut at = 0;
     let mut starts = Starts::new();
     while at < bytes.len() {
-        starts.fill::<S>(bytes, at, bytes.len());
+        starts.fill::<S, Portable>(bytes, at, bytes.len());
         let bounds = starts.bounds();
         assert!(bounds.len() > 1);
+        let told: Vec<usize> = starts
+            .stretches()
+            .iter()
+            .flat_map(|stretch| {
+                (0..64).filter(|bit| stretch.starts >> bit & 1 != 0).map(|bit| stretch.at + bit)
+            })
+            .collect();
+        assert_eq!(told, bounds[..bounds.len() - 1], "{text:?}");
         for pair in bounds.windows(2) {
             assert_eq!(pair[0], at, "{text:?}");
             at = S::next(bytes, at);
