@@ -5,10 +5,16 @@ use proptest::prelude::*;
 use super::super::tests::bundled;
 use super::{Borders, bpe, character, is_whole};
 use crate::guard::Guard;
+use crate::tokenizer::memo::{Memo, Pool};
 use crate::tokenizer::vocabulary::{NONE, Vocabulary};
 
 /// The ends of the tokens of `piece`, one bit per byte.
-fn between(borders: &Borders, vocabulary: &Vocabulary, piece: &[u8]) -> Vec<bool> {
+fn between(
+    borders: &Borders,
+    vocabulary: &Vocabulary,
+    piece: &[u8],
+    memo: Option<&mut Memo>,
+) -> Vec<bool> {
     let mut found = vec![false; piece.len()];
     let mut last = 0;
     let put = |at: usize, word: u64| {
@@ -16,7 +22,7 @@ fn between(borders: &Borders, vocabulary: &Vocabulary, piece: &[u8]) -> Vec<bool
         last = at;
         (0..64).filter(|bit| word >> bit & 1 != 0).for_each(|bit| found[at + bit] = true);
     };
-    borders.merge(vocabulary, piece, &Guard::never(), put).unwrap();
+    borders.merge(vocabulary, piece, memo, &Guard::never(), put).unwrap();
     found
 }
 
@@ -37,11 +43,13 @@ fn same(piece: &str) {
     for engine in bundled() {
         let vocabulary = engine.vocabulary();
         let piece = piece.as_bytes();
-        assert_eq!(
-            between(engine.borders(), vocabulary, piece),
-            whole(vocabulary, piece),
-            "{piece:?}"
-        );
+        let (borders, expected) = (engine.borders(), whole(vocabulary, piece));
+        assert_eq!(between(borders, vocabulary, piece, None), expected, "{piece:?}");
+        Pool::default().with(|memo| {
+            for _ in 0..2 {
+                assert_eq!(between(borders, vocabulary, piece, Some(memo)), expected, "{piece:?}");
+            }
+        });
     }
 }
 

@@ -55,11 +55,40 @@ const LEAP: usize = 1 << 13;
 
 /// The ends of the tokens of `piece` (1 to [`SHORT`] bytes): bit `i` is set if one ends with byte `i`.
 pub(super) fn merge_short(vocabulary: &Vocabulary, piece: &[u8]) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+    {
+        // SAFETY: the processor was just asked for each of the features.
+        return unsafe { merge_wide(vocabulary, piece) };
+    }
+    merge_plain(vocabulary, piece)
+}
+
+/// As [`merge_plain`], compiled for vectors of eight pairs.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+fn merge_wide(vocabulary: &Vocabulary, piece: &[u8]) -> u64 {
+    merge_plain(vocabulary, piece)
+}
+
+#[inline(always)]
+fn merge_plain(vocabulary: &Vocabulary, piece: &[u8]) -> u64 {
+    // Places count parts from one, so that the edges of the piece have a place too.
+    match piece.len() {
+        0..8 => merge_in(vocabulary, piece, &mut [i32::MAX; 8], &mut [EDGE; 10]),
+        8..16 => merge_in(vocabulary, piece, &mut [i32::MAX; 16], &mut [EDGE; 18]),
+        _ => merge_in(vocabulary, piece, &mut [i32::MAX; SHORT + 8], &mut [EDGE; SHORT + 10]),
+    }
+}
+
+/// [`merge_short`] in arrays that hold nothing yet, `pairs` longer than the piece and `tokens` longer by
+/// two. A pair's entry is its rank and its place: the least of all is the next to merge.
+#[inline(always)]
+fn merge_in(vocabulary: &Vocabulary, piece: &[u8], pairs: &mut [i32], tokens: &mut [u32]) -> u64 {
     let length = piece.len();
-    // Places count parts from one, so that the edges of the piece have a place too. A pair's entry
-    // is its rank and its place: the least of all is the next to merge.
-    let mut pairs = [i32::MAX; SHORT + 8];
-    let mut tokens = [EDGE; SHORT + 2];
     let entry = |rank: u32, place: usize| {
         if rank == NONE { i32::MAX } else { (rank << 7) as i32 | place as i32 }
     };
@@ -75,12 +104,15 @@ pub(super) fn merge_short(vocabulary: &Vocabulary, piece: &[u8]) -> u64 {
         }
     } else {
         (count, bytes) = by_characters(vocabulary, piece, &mut tokens[1..]);
+        if let 2 | 3 = count {
+            return few(vocabulary, [tokens[1], tokens[2], tokens[3]], bytes) | 1 << (length - 1);
+        }
         for place in 1..count {
             pairs[place] = entry(vocabulary.merged(tokens[place], tokens[place + 1]), place);
         }
     }
     let mut starts = u64::MAX >> (SHORT - count);
-    let used = (count + 1).next_multiple_of(8);
+    let used = if pairs.len() > 16 { (count + 1).next_multiple_of(8) } else { pairs.len() };
     loop {
         let least = least(&pairs[..used]);
         if least == i32::MAX {
@@ -95,7 +127,7 @@ pub(super) fn merge_short(vocabulary: &Vocabulary, piece: &[u8]) -> u64 {
         let right = place + 1 + later.trailing_zeros() as usize;
         let later = later & later.wrapping_sub(1);
         starts &= !(1 << (right - 1));
-        let next = (place + 1 + later.trailing_zeros() as usize).min(SHORT + 1);
+        let next = (place + 1 + later.trailing_zeros() as usize).min(tokens.len() - 1);
         let earlier = starts & !(u64::MAX << (place - 1));
         let before = SHORT - earlier.leading_zeros() as usize;
 
@@ -106,6 +138,24 @@ pub(super) fn merge_short(vocabulary: &Vocabulary, piece: &[u8]) -> u64 {
         pairs[place] = entry(with_next, place);
         pairs[before] = entry(with_before, before);
     }
+}
+
+/// The ends of the tokens of two or three parts, the second of which is followed by [`EDGE`] if there are
+/// two; `bytes` tells where they start. Most stretches of Chinese and the like are as short as that.
+#[inline(always)]
+fn few(vocabulary: &Vocabulary, [a, b, c]: [u32; 3], bytes: u64) -> u64 {
+    let starts = bytes & (bytes - 1);
+    let first = vocabulary.merged(a, b);
+    let second = if c == EDGE { NONE } else { vocabulary.merged(b, c) };
+    let (both, gone) = if first == NONE && second == NONE {
+        return starts >> 1;
+    } else if first <= second {
+        // The second part starts at the lowest bit, the third at the next.
+        (if c == EDGE { NONE } else { vocabulary.merged(first, c) }, starts & starts.wrapping_neg())
+    } else {
+        (vocabulary.merged(a, second), starts & (starts - 1))
+    };
+    if both == NONE { (starts ^ gone) >> 1 } else { 0 }
 }
 
 /// The parts that `piece` may be merged from: its characters where that is certain, else its bytes.

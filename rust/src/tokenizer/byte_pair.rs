@@ -109,7 +109,10 @@ impl BytePair {
                     i += stretch.starts.count_ones() as usize;
                     sink.pretokens(stretch.at, stretch.starts);
                     if bounds[i] - stretch.at > SHORT {
-                        self.long_piece(text, stretch.at, bounds[i], guard, sink)?;
+                        let piece = &text[stretch.at..bounds[i]];
+                        self.piece_ends(piece, Some(memo), guard, |from, ends| {
+                            sink.ends(stretch.at + from, ends);
+                        })?;
                         continue;
                     }
                     let ends = bounds[first..i]
@@ -128,33 +131,18 @@ impl BytePair {
     /// than a word of bits.
     #[inline(never)]
     fn remembered_ends(&self, piece: &[u8], memo: &mut Memo) -> u64 {
-        let make = || self.short_ends(piece);
         match piece.len() {
-            0..=memo::SHORT => memo.any_ends(piece, make),
+            0..=memo::SHORT => memo.any_ends(piece, || self.short_ends(piece, None)),
             // Of these the like is hardly met again.
-            0..=SHORT if is_dense(piece) => make(),
-            0..=memo::LONG => memo.any_ends(piece, make),
-            0..=SHORT => make(),
+            0..=SHORT if is_dense(piece) => self.short_ends(piece, Some(memo)),
+            0..=memo::LONG => memo.any_ends(piece, || self.short_ends(piece, None)),
+            0..=SHORT => self.short_ends(piece, Some(memo)),
             _ => 0,
         }
     }
 
-    /// A pretoken that is longer than a word of bits.
-    #[inline(never)]
-    fn long_piece(
-        &self,
-        text: &[u8],
-        at: usize,
-        end: usize,
-        guard: &Guard<'_>,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
-        self.piece_ends(&text[at..end], guard, |from, ends| sink.ends(at + from, ends))
-    }
-
     /// The ends of the tokens of a pretoken of at most [`SHORT`] bytes.
-    #[inline(never)]
-    fn short_ends(&self, piece: &[u8]) -> u64 {
+    fn short_ends(&self, piece: &[u8], memo: Option<&mut Memo>) -> u64 {
         if piece.is_ascii() {
             if self.vocabulary.rank(piece) != NONE {
                 return 1 << (piece.len() - 1);
@@ -163,23 +151,25 @@ impl BytePair {
         }
         let mut found = 0;
         // So few bytes ask no guard, so nothing can fail.
-        let _ = self.borders.merge(&self.vocabulary, piece, &Guard::never(), |at, ends| {
+        let _ = self.borders.merge(&self.vocabulary, piece, memo, &Guard::never(), |at, ends| {
             found |= ends << at;
         });
         found
     }
 
     /// The ends of the tokens of a pretoken; a pretoken that is a token as it stands is one.
+    #[inline(never)]
     fn piece_ends(
         &self,
         piece: &[u8],
+        memo: Option<&mut Memo>,
         guard: &Guard<'_>,
         mut ends: impl FnMut(usize, u64),
     ) -> Result<()> {
         if piece.len() <= SHORT {
-            ends(0, self.short_ends(piece));
+            ends(0, self.short_ends(piece, memo));
         } else if !piece.is_ascii() {
-            self.borders.merge(&self.vocabulary, piece, guard, ends)?;
+            self.borders.merge(&self.vocabulary, piece, memo, guard, ends)?;
         } else if self.vocabulary.rank(piece) != NONE {
             let last = piece.len() - 1;
             ends(last, 1);
@@ -223,10 +213,10 @@ impl Engine for BytePair {
     fn count_piece(&self, pretoken: &str) -> Result<usize> {
         let piece = pretoken.as_bytes();
         if piece.len() <= SHORT {
-            return Ok(self.short_ends(piece).count_ones() as usize);
+            return Ok(self.short_ends(piece, None).count_ones() as usize);
         }
         let mut count = 0;
-        self.piece_ends(piece, &Guard::never(), |_, ends| {
+        self.piece_ends(piece, None, &Guard::never(), |_, ends| {
             count += ends.count_ones() as usize;
         })?;
         Ok(count)

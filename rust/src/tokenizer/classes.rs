@@ -44,6 +44,8 @@ pub(super) fn run(text: &[u8], mut at: usize, wanted: u8) -> usize {
             at += 1;
         } else if byte < 0x80 {
             return at;
+        } else if is_ideograph(byte) && wanted & (UPPER | LOWER | LETTER) != 0 {
+            at = ideographs(text, at);
         } else {
             let (flags, length) = wide(text, at, byte);
             if flags & wanted == 0 {
@@ -52,6 +54,22 @@ pub(super) fn run(text: &[u8], mut at: usize, wanted: u8) -> usize {
             at += length;
         }
     }
+}
+
+/// Whether a character is told by its first byte to be a letter of neither case, three bytes long: most
+/// of Chinese, and of the syllables of Korean.
+#[inline(always)]
+pub(super) fn is_ideograph(lead: u8) -> bool {
+    matches!(lead, 0xe5..=0xe9 | 0xeb | 0xec)
+}
+
+/// The end of the run of such characters from `at`.
+#[inline(always)]
+pub(super) fn ideographs(text: &[u8], mut at: usize) -> usize {
+    while text.get(at).is_some_and(|&lead| is_ideograph(lead)) {
+        at += 3;
+    }
+    at
 }
 
 /// As [`class`], for a character of more than one byte with the lead byte `lead`.
@@ -65,14 +83,18 @@ fn wide(text: &[u8], at: usize, lead: u8) -> (u8, usize) {
 /// The character of more than one byte that starts at `at` with the lead byte `lead`, and its length.
 #[inline]
 pub(super) fn decode(text: &[u8], at: usize, lead: u8) -> (u32, usize) {
-    let tail = |n: usize| u32::from(text.get(at + n).copied().unwrap_or(0x80) & 0x3f);
-    let lead = u32::from(lead);
+    let tail = |byte: u8| u32::from(byte & 0x3f);
+    let head = u32::from(lead);
+    if let (0xe0..0xf0, Some(&[_, b, c])) = (lead, text.get(at..).and_then(<[u8]>::first_chunk)) {
+        return ((head & 0x0f) << 12 | tail(b) << 6 | tail(c), 3);
+    }
+    let tail = |n: usize| tail(text.get(at + n).copied().unwrap_or(0x80));
     if lead < 0xe0 {
-        ((lead & 0x1f) << 6 | tail(1), 2)
+        ((head & 0x1f) << 6 | tail(1), 2)
     } else if lead < 0xf0 {
-        ((lead & 0x0f) << 12 | tail(1) << 6 | tail(2), 3)
+        ((head & 0x0f) << 12 | tail(1) << 6 | tail(2), 3)
     } else {
-        ((lead & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3), 4)
+        ((head & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3), 4)
     }
 }
 

@@ -54,6 +54,13 @@ impl Key {
         Self { low: bytes as u64 & low, high: (bytes >> 64) as u64 & high | mark }
     }
 
+    /// The key of the same bytes where they are but part of a pretoken: a vocabulary may have a token that
+    /// only a whole pretoken is.
+    #[inline(always)]
+    pub(super) fn inside(self) -> Self {
+        Self { low: self.low, high: self.high | 1 << 63 }
+    }
+
     #[cold]
     fn near_the_end(piece: &[u8]) -> u128 {
         let mut bytes = [0; 16];

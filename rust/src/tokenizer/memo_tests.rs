@@ -18,6 +18,16 @@ fn length_is_part_of_a_key() {
     }
 }
 
+/// A pretoken may be a token that no merges make; the same bytes within another one are not.
+#[test]
+fn a_part_of_a_pretoken_is_not_the_pretoken() {
+    let mut memo = Memo::new();
+    let key = Key::of("漢字".as_bytes(), 0, 6);
+    assert_eq!(memo.ends(key, || 1 << 5), 1 << 5);
+    assert_eq!(memo.ends(key.inside(), || 0b100100), 0b100100);
+    assert_eq!(memo.ends(key, || unreachable!()), 1 << 5);
+}
+
 #[test]
 fn a_pool_lends_the_same_memo_again() {
     let pool = Pool::default();

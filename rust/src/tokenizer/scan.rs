@@ -8,7 +8,9 @@
 //!
 //! Every scanner reads a stretch at most a fixed number of times over a whole text.
 
-use super::classes::{BLANK, LETTER, LOWER, NEWLINE, NUMBER, OTHER, PREFIX, UPPER, class, run};
+use super::classes::{
+    BLANK, LETTER, LOWER, NEWLINE, NUMBER, OTHER, PREFIX, UPPER, class, ideographs, run,
+};
 use super::masks::Masks;
 
 /// A pretoken pattern.
@@ -166,6 +168,7 @@ fn word(text: &[u8], start: usize) -> Word {
         if flags & UPPER != 0 {
             at += length;
             if flags & LOWER != 0 {
+                at = ideographs(text, at);
                 both = at;
             }
         } else if flags & LOWER != 0 {
