@@ -1,7 +1,7 @@
 """Many short documents in one call: `str` in, Arrow in, and chunks out as Arrow.
 
-    python benches/bench_batch.py            # a table: rows/s and peak memory, fresh processes
-    pytest benches/bench_batch.py            # the answers checked: every road gives the same
+    python benches/bench_batch.py [--json FILE]   # rows/s and peak memory, fresh processes
+    pytest benches/bench_batch.py                 # the answers checked: every road gives the same
 
 The best of some rounds counts, in turns: other work on the machine only makes slower. Every figure
 is taken in a process of its own that makes the input, notes its memory, and calls once: what Python
@@ -11,25 +11,30 @@ CPU time, memory and chunks are told for as many rows as the others.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import cantle
+import figures
 import peers
 from cantle.bench import memory
+from cantle.bench.table import figure, markdown
 
 MIB = 1 << 20
 ROWS = 1_000_000
 LENGTH = 200
 ROUNDS = 5
+TEXTS = ("prose", "multilingual")
 SIZE = 100
 SPLITTER = cantle.Recursive(SIZE, 0, "chars")
 PEER_ROWS = 100_000
@@ -121,7 +126,7 @@ def peer(name: str, corpus: str, rows: int) -> dict[str, Any]:
 
 
 def fresh(call: str, corpus: str, rows: int) -> dict[str, Any]:
-    command = [sys.executable, __file__, call, corpus, str(rows)]
+    command = [sys.executable, __file__, "--one", call, corpus, str(rows)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
@@ -140,41 +145,77 @@ def test_a_fresh_process_answers() -> None:
         assert fresh(name, "prose", 100)["chunks"] > 100
 
 
-def main() -> None:
-    print("| corpus | call | rows/s | CPU s | speed, `str` in = 1 | MiB above the input | chunks |")
-    print("|---|---|---:|---:|---:|---:|---:|")
-    for corpus in ("prose", "multilingual"):
-        found: dict[str, list[dict[str, Any]]] = {call: [] for call in CALLS}
-        for _ in range(ROUNDS):
-            for call, answers in found.items():
-                answers.append(fresh(call, corpus, ROWS))
-        assert len({a["hash"] for answers in found.values() for a in answers}) == 1
-        first = 0.0
+def taken(corpus: str) -> Iterator[dict[str, Any]]:
+    """Yield what every road and every peer gives for a corpus, peers reckoned for all rows."""
+    found: dict[str, list[dict[str, Any]]] = {call: [] for call in CALLS}
+    for _ in range(ROUNDS):
         for call, answers in found.items():
-            seconds = min(answer["seconds"] for answer in answers)
-            cpu = min(answer["cpu"] for answer in answers)
-            mib = statistics.median(answer["mib"] for answer in answers)
-            first = first or cpu
-            print(
-                f"| {corpus} | {call} | {ROWS / seconds:,.0f} | {cpu:.2f} | {first / cpu:.2f} "
-                f"| {mib:.0f} | {answers[0]['chunks']:,} |",
-                flush=True,
-            )
-        for name in peers.rows_by_characters(SIZE):
-            answer = fresh(name, corpus, PEER_ROWS)
-            per_row = answer["cpu"] * ROWS / PEER_ROWS
-            print(
-                f"| {corpus} | {name}, list of str out | {PEER_ROWS / answer['seconds']:,.0f} "
-                f"| {per_row:.2f} | {first / per_row:.4f} "
-                f"| {answer['mib'] * ROWS / PEER_ROWS:.0f} "
-                f"| {answer['chunks'] * ROWS // PEER_ROWS:,} |",
-                flush=True,
-            )
+            answers.append(fresh(call, corpus, ROWS))
+    assert len({a["hash"] for answers in found.values() for a in answers}) == 1
+    first = 0.0
+    for call, answers in found.items():
+        cpu = min(answer["cpu"] for answer in answers)
+        first = first or cpu
+        yield {
+            "text": corpus,
+            "call": call,
+            "rows_per_second": ROWS / min(answer["seconds"] for answer in answers),
+            "cpu_seconds": cpu,
+            "times_first": cpu / first,
+            "mib": statistics.median(answer["mib"] for answer in answers),
+            "chunks": answers[0]["chunks"],
+        }
+    for name in peers.rows_by_characters(SIZE):
+        answer = fresh(name, corpus, PEER_ROWS)
+        cpu = answer["cpu"] * ROWS / PEER_ROWS
+        yield {
+            "text": corpus,
+            "call": f"{name}, list of str out",
+            "rows_per_second": PEER_ROWS / answer["seconds"],
+            "cpu_seconds": cpu,
+            "times_first": cpu / first,
+            "mib": answer["mib"] * ROWS / PEER_ROWS,
+            "chunks": answer["chunks"] * ROWS // PEER_ROWS,
+        }
+
+
+def table(results: Sequence[dict[str, Any]]) -> str:
+    """Return the Markdown table of all roads."""
+    heads = ["text", "call", "rows/s", "CPU s", "times `str` in, columns out", "MiB", "chunks"]
+    rows = [
+        [
+            result["text"],
+            result["call"],
+            figure(result["rows_per_second"]),
+            figure(result["cpu_seconds"]),
+            figure(result["times_first"]),
+            figure(result["mib"]),
+            f"{result['chunks']:,}",
+        ]
+        for result in results
+    ]
+    return markdown(heads, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Many short documents in one call.")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    given = parser.parse_args()
+    results: list[dict[str, Any]] = []
+    for corpus in TEXTS:
+        found = list(taken(corpus))
+        print(table(found), flush=True)
+        results += found
+    if given.json:
+        described = [figures.described(text, documents(text, ROWS)) for text in TEXTS]
+        command = "python benches/bench_batch.py"
+        told = figures.figures("batch", command, described, rounds=ROUNDS, results=results)
+        figures.write(given.json, told)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        measure = once if sys.argv[1] in CALLS else peer
-        print(json.dumps(measure(sys.argv[1], sys.argv[2], int(sys.argv[3]))))
+    if sys.argv[1:2] == ["--one"]:
+        call, corpus, rows = sys.argv[2:]
+        print(json.dumps((once if call in CALLS else peer)(call, corpus, int(rows))))
     else:
         main()

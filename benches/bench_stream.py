@@ -1,7 +1,7 @@
 """A stream of documents larger than the memory it goes through.
 
-    python benches/bench_stream.py [--gb 2] [--batch 200]     # a table: MB/s and peak memory
-    pytest benches/bench_stream.py                            # the answers checked, a small stream
+    python benches/bench_stream.py [--gb 2] [--batch 200] [--json FILE]   # MB/s and peak memory
+    pytest benches/bench_stream.py                  # the answers checked, a small stream
 
 Documents of 40 kB are made as they are asked for, from real text that begins elsewhere each time,
 so neither the source nor the result is ever held whole. Memory is that of the whole process at its
@@ -12,16 +12,21 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import cantle
 import corpora
+import figures
 from cantle.bench import memory
+from cantle.bench.table import figure, markdown
 
 LENGTH = 40_000
 MIB = 1 << 20
+TEXTS = ("prose", "multilingual")
 
 
 def documents(corpus: str, count: int) -> Iterator[str]:
@@ -53,30 +58,63 @@ def test_a_stream_gives_what_one_call_gives() -> None:
     assert (size, chunks) == (sum(len(t.encode()) for t in documents("prose", 20)), len(whole))
 
 
+def taken(corpus: str, splitter: cantle.Recursive, gb: float, batch: int) -> dict[str, Any]:
+    """Return the figures of one stream."""
+    sample = next(documents(corpus, 1))
+    count = int(gb * 1e9 / len(sample.encode()))
+    memory.forget_peak()
+    before = memory.held()
+    start, cpu = time.perf_counter(), time.process_time()
+    size, chunks = run(splitter, corpus, count, batch)
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+    return {
+        "text": corpus,
+        "strategy": f"recursive {splitter.size} {cantle.units.describe(splitter.unit)}",
+        "bytes": size,
+        "chunks": chunks,
+        "seconds": seconds,
+        "cpu_seconds": cpu,
+        "bytes_before": before,
+        "bytes_at_most": memory.peak(),
+    }
+
+
+def table(results: Sequence[dict[str, Any]]) -> str:
+    """Return the Markdown table of all streams."""
+    heads = ["text", "strategy", "GB in", "chunks out", "MB/s", "MB/s of CPU time"]
+    rows = [
+        [
+            result["text"],
+            result["strategy"],
+            f"{result['bytes'] / 1e9:.2f}",
+            f"{result['chunks']:,}",
+            figure(result["bytes"] / 1e6 / result["seconds"]),
+            figure(result["bytes"] / 1e6 / result["cpu_seconds"]),
+            figure(result["bytes_before"] / MIB),
+            figure(result["bytes_at_most"] / MIB),
+        ]
+        for result in results
+    ]
+    return markdown([*heads, "MiB before", "MiB at most"], rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--gb", type=float, default=2.0, help="how much text goes through")
     parser.add_argument("--batch", type=int, default=200, help="documents held at a time")
+    parser.add_argument("--json", type=Path, metavar="FILE")
     given = parser.parse_args()
-    print("| corpus | strategy | GB in | chunks out | MB/s | MiB before | MiB at most |")
-    print("|---|---|---:|---:|---:|---:|---:|")
-    for corpus in ("prose", "multilingual"):
+    results = []
+    for corpus in TEXTS:
         for splitter in (cantle.Recursive(1_000, unit="chars"), cantle.Recursive(512)):
-            sample = next(documents(corpus, 1))
-            count = int(given.gb * 1e9 / len(sample.encode()))
-            memory.forget_peak()
-            before = memory.held() / MIB
-            start = time.perf_counter()
-            size, chunks = run(splitter, corpus, count, given.batch)
-            seconds = time.perf_counter() - start
-            unit = cantle.units.describe(splitter.unit)
-            print(
-                f"| {corpus} | recursive {splitter.size} {unit} | {size / 1e9:.2f} | {chunks:,} "
-                f"| {size / 1e6 / seconds:.0f} | {before:.0f} | {memory.peak() / MIB:.0f} |",
-                flush=True,
-            )
+            results.append(taken(corpus, splitter, given.gb, given.batch))
+            print(table(results[-1:]), flush=True)
+    if given.json:
+        described = [figures.described(text, corpora.documents(text)) for text in TEXTS]
+        command = f"python benches/bench_stream.py --gb {given.gb:g} --batch {given.batch}"
+        figures.write(given.json, figures.figures("stream", command, described, results=results))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Speed of counting tokens, every boundary found, beside the libraries that are installed.
 
-    python benches/bench_tokens.py [--tokenizers cl100k_base,...] [--texts prose,...] [--rounds 3]
+    python benches/bench_tokens.py [--tokenizers cl100k_base,...] [--texts prose,...] [--json FILE]
     pytest benches/bench_tokens.py            # the answers checked on small texts, untimed
 
 *Fresh*: a library reads the first half of a text, then its time is taken once on the second half,
@@ -21,12 +21,16 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import cantle
 import corpora
+import figures
 import peers
 import token_peers
+from cantle.bench.table import figure, markdown
 
 REFERENCES = ("tiktoken", "tokenizers")
 SIZE = 16_000_000
@@ -90,6 +94,50 @@ def test_counts_agree() -> None:
             assert len(set(counts.values())) == 1, (tokenizer, kind, counts)
 
 
+def taken(tokenizer: str, text: str, rounds: int) -> Iterator[dict[str, Any]]:
+    """Yield what every library gives for a tokenizer and a text; the best of the rounds."""
+    best: dict[str, dict[str, Any]] = {}
+    for _ in range(rounds):
+        for library in token_peers.installed(tokenizer):
+            if library in best and best[library]["fresh"] > 10:
+                continue
+            answer = in_a_process(library, tokenizer, text)
+            if answer is None:
+                continue
+            kept = best.setdefault(library, answer)
+            for key in ("fresh", "warm"):
+                kept[key] = min(kept[key], answer[key])
+    expected = next(best[name]["count"] for name in REFERENCES if name in best)
+    ours = best["cantle"]
+    assert ours["count"] == expected
+    for library, answer in best.items():
+        named = {"tokenizer": tokenizer, "text": text, "library": version(library)}
+        times = {key: answer[key] / ours[key] for key in ("fresh", "warm")}
+        yield named | answer | {"times_cantle": times, "off_by": answer["count"] - expected}
+
+
+def table(results: Sequence[dict[str, Any]]) -> str:
+    """Return the Markdown table: below 1 the library is faster than cantle."""
+    rows = []
+    for result in results:
+        size, times = result["bytes"] / 1e6, result["times_cantle"]
+        ours = result["library"].startswith("cantle ")
+        rows.append(
+            [
+                result["tokenizer"],
+                result["text"],
+                result["library"],
+                figure(size / result["fresh"]),
+                figure(size / result["warm"]),
+                "-" if ours else figure(times["fresh"]),
+                "-" if ours else figure(times["warm"]),
+                f"count off by {result['off_by']:,}" if result["off_by"] else "",
+            ]
+        )
+    heads = ["tokenizer", "text", "library", "MB/s fresh", "MB/s warm"]
+    return markdown([*heads, "times cantle, fresh", "times cantle, warm", "wrong"], rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Speed of counting tokens, beside others.")
     parser.add_argument("--tokenizers", default=",".join(token_peers.EVERY))
@@ -99,37 +147,25 @@ def main() -> None:
         help="kinds of corpora.py, files, or `one X`: a megabyte of X",
     )
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path, metavar="FILE")
     given = parser.parse_args()
-    print("| tokenizer | text | library | MB/s fresh | MB/s warm | cantle is faster by | count |")
-    print("|---|---|---|---:|---:|---:|---|")
+    texts = given.texts.split(",")
+    results: list[dict[str, Any]] = []
     for tokenizer in given.tokenizers.split(","):
-        libraries = token_peers.installed(tokenizer)
-        for text in given.texts.split(","):
-            best: dict[str, dict[str, Any]] = {}
-            for _ in range(given.rounds):
-                for library in libraries:
-                    if library in best and best[library]["fresh"] > 10:
-                        continue
-                    answer = in_a_process(library, tokenizer, text)
-                    if answer is None:
-                        continue
-                    kept = best.setdefault(library, answer)
-                    for key in ("fresh", "warm"):
-                        kept[key] = min(kept[key], answer[key])
-            expected = next(best[name]["count"] for name in REFERENCES if name in best)
-            ours = best["cantle"]
-            assert ours["count"] == expected
-            for library, answer in best.items():
-                size = answer["bytes"] / 1e6
-                ratio = "" if library == "cantle" else f"{answer['fresh'] / ours['fresh']:.1f}x"
-                right = (
-                    "" if answer["count"] == expected else f"off by {answer['count'] - expected}"
-                )
-                print(
-                    f"| {tokenizer} | {text} | {version(library)} | {size / answer['fresh']:.0f} "
-                    f"| {size / answer['warm']:.0f} | {ratio} | {right} |",
-                    flush=True,
-                )
+        if not token_peers.installed(tokenizer):
+            parser.error(f"--tokenizers: {tokenizer!r} is known to no library that is installed")
+        for text in texts:
+            found = list(taken(tokenizer, text, given.rounds))
+            print(table(found), flush=True)
+            results += found
+    if given.json:
+        described = [
+            figures.described(text, [corpus(text)], "made" if text.startswith("one ") else None)
+            for text in texts
+        ]
+        command = "python benches/bench_tokens.py"
+        told = figures.figures("tokens", command, described, rounds=given.rounds, results=results)
+        figures.write(given.json, told)
 
 
 if __name__ == "__main__":

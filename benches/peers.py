@@ -1,13 +1,56 @@
-"""The peers that take many short texts; those that take one are in `cantle.bench.peers`."""
+"""Peers beside those of `cantle.bench.peers`: with another tokenizer, or for many short texts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
+from typing import Any
 
-from cantle.bench.peers import reference, version
+import cantle
+from cantle.bench.peers import (
+    Library,
+    Peer,
+    chonkie_with,
+    encoding,
+    reference,
+    semchunk_with,
+    version,
+)
+from cantle.strategies import Splitting
 
-__all__ = ["reference", "rows_by_characters", "version"]
+__all__ = ["WITH_TOKIE", "reference", "rows_by_characters", "version"]
+
+
+def _tokie(name: str) -> Any:
+    import tokie
+
+    import token_peers
+
+    return tokie.Tokenizer.from_json(token_peers.tokenizer_json(name))
+
+
+def _chonkie(question: Splitting) -> Peer | None:
+    name = encoding(question)
+    if name is None:
+        return None
+    from chonkie.tokenizer import TokieAutoTokenizer
+
+    return chonkie_with(TokieAutoTokenizer(_tokie(name)), question)
+
+
+def _semchunk(question: Splitting) -> Peer | None:
+    name = encoding(question)
+    # Asked before the tokenizer is made, which takes a while.
+    if name is None or question != cantle.Recursive(question.size, question.overlap, question.unit):
+        return None
+    return semchunk_with(_tokie(name).count_tokens, question)
+
+
+WITH_TOKIE = (
+    Library("chonkie", "tokie", _chonkie, "tokie"),
+    Library("semchunk", "tokie", _semchunk, "tokie"),
+)
+"""tokie counts by a `tokenizer.json`, which is made from the same ranks as for the others."""
 
 
 def rows_by_characters(size: int) -> dict[str, Callable[[list[str]], list[list[str]]]]:

@@ -19,6 +19,7 @@ FAULTS = {
     "over_limit": "chunk{s} over the limit",
     "characters_lost": "visible character{s} lost",
     "not_found": "chunk{s} not found in the text",
+    "wrong_offsets": "chunk{s} not where the offsets say",
     "bad_spans": "span{s} empty, outside the text or out of order",
     "answers_differ": "answer{s} unlike the first",
 }
@@ -34,13 +35,12 @@ def faults(text: str, answer: Answer, question: Splitting) -> Counter[str]:
         question: The strategy whose limit is asked for.
     """
     found: Counter[str] = Counter()
-    pieces = [chunk for chunk in answer if isinstance(chunk, str)]
-    spans: Spans = []
+    pieces, spans, found["wrong_offsets"] = _read(text, answer)
     if pieces:
         spans, found["not_found"] = _located(text, pieces, overlaps=question.overlap > 0)
     else:
-        last = 0
-        for start, end in (chunk for chunk in answer if not isinstance(chunk, str)):
+        told, spans, last = spans, [], 0
+        for start, end in told:
             if last <= start < end <= len(text):
                 spans.append((start, end))
                 last = start
@@ -50,6 +50,30 @@ def faults(text: str, answer: Answer, question: Splitting) -> Counter[str]:
     found["characters_lost"] = _lost(text, spans)
     found["over_limit"] = int(np.count_nonzero(_sizes(pieces, question) > question.size))
     return +found
+
+
+def _read(text: str, answer: Answer) -> tuple[list[str], Spans, int]:
+    """Return the texts of chunks that must be looked for, or else spans; and the wrong spans.
+
+    Where a library tells both, its spans are believed if each holds what it says; one that does
+    not counts, and then the texts alone are looked at.
+    """
+    pieces: list[str] = []
+    spans: Spans = []
+    wrong = 0
+    for chunk in answer:
+        if isinstance(chunk, str):
+            pieces.append(chunk)
+            continue
+        start, end, *rest = chunk
+        spans.append((start, end))
+        pieces += rest
+        for piece in rest:
+            right = 0 <= start == end - len(piece) and text.startswith(piece, start)
+            wrong += not right
+    if spans and not wrong:
+        pieces = []
+    return pieces, spans, wrong
 
 
 def faults_of_ours(texts: list[str], chunks: Chunks, question: Splitting) -> Counter[str]:

@@ -14,13 +14,16 @@ from importlib import import_module, metadata
 from importlib.util import find_spec
 from typing import Any, TypeAlias
 
-from cantle import Tokenizer, TokenizerError, units
+from cantle import Recursive, Tokenizer, TokenizerError, units
 from cantle.strategies import Splitting
 
 Spans: TypeAlias = "list[tuple[int, int]]"
-Answer: TypeAlias = "Spans | list[str]"
-"""Where the chunks lie in the text, in characters; or their texts, of a library that tells no
-positions."""
+Answer: TypeAlias = "list[str] | Spans | list[tuple[int, int, str]]"
+"""Where the chunks lie in the text, in characters, with their texts where a library tells both; or
+their texts alone."""
+
+MARKDOWN = ("\n# ", "\n## ", "\n### ", "\n#### ", "\n\n", "\n", ". ", " ")
+"""The separators that stand for the question of Markdown, until a strategy reads its structure."""
 
 _ENCODINGS = ("r50k_base", "p50k_base", "cl100k_base", "o200k_base")
 """The vocabularies that are the same in tiktoken and here."""
@@ -47,6 +50,13 @@ class Library:
     adapt: Callable[[Splitting], Peer | None]
     """Returns the peer for a question, or None where the library does not answer it. A function of
     a module: other processes find it by its name."""
+    counter: str | None = None
+    """What counts its tokens, where that is not the usual one."""
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        return self.package if self.counter is None else f"{self.package} ({self.counter})"
 
     @property
     def installed(self) -> bool:
@@ -117,16 +127,30 @@ def _recursive(question: Splitting, *, overlap: bool) -> bool:
     return question.strategy == "recursive" and plain and (overlap or not question.overlap)
 
 
+def _markdown(question: Splitting) -> bool:
+    """Return whether the question is that of Markdown, in characters."""
+    asked = Recursive(question.size, 0, "chars", separators=MARKDOWN)
+    return question == asked
+
+
 def _itself(answer: Any) -> Any:
     return answer
 
 
+def _indexed(chunks: Any) -> list[tuple[int, int, str]]:
+    return [(c.start_index, c.end_index, c.text) for c in chunks]
+
+
 def _chonkie(question: Splitting) -> Peer | None:
-    chonkie = import_module("chonkie")
     name = encoding(question)
     if name is None and question.unit != "chars":
         return None
-    tokenizer = "character" if name is None else reference(name)
+    return chonkie_with("character" if name is None else reference(name), question)
+
+
+def chonkie_with(tokenizer: Any, question: Splitting) -> Peer | None:
+    """Return chonkie with a tokenizer of its kinds for a question."""
+    chonkie = import_module("chonkie")
     size, overlap = question.size, question.overlap
     if question.strategy == "window":
         chunker = chonkie.TokenChunker(tokenizer, chunk_size=size, chunk_overlap=overlap)
@@ -136,7 +160,67 @@ def _chonkie(question: Splitting) -> Peer | None:
         chunker = chonkie.RecursiveChunker(tokenizer, chunk_size=size)
     else:
         return None
-    return Peer(chunker.chunk, lambda chunks: [(c.start_index, c.end_index) for c in chunks])
+    return Peer(chunker.chunk, _indexed)
+
+
+def _blazechunk(question: Splitting) -> Peer | None:
+    blazechunk = import_module("blazechunk")
+    size, overlap = question.size, question.overlap
+    if question.unit != "chars":
+        return None
+    if question.strategy == "window":
+        return Peer(blazechunk.TokenChunker(chunk_size=size, chunk_overlap=overlap).chunk, _indexed)
+    if question.strategy == "sentence":
+        chunker = blazechunk.SentenceChunker(chunk_size=size, chunk_overlap=overlap)
+        return Peer(chunker.chunk, _indexed)
+    if _recursive(question, overlap=False):
+        return Peer(blazechunk.RecursiveChunker(chunk_size=size).chunk, _indexed)
+    return None
+
+
+def _chunkr(question: Splitting) -> Peer | None:
+    chunkr = import_module("chunkr")
+    size, overlap, name = question.size, question.overlap, encoding(question)
+    if question.strategy == "window" and name is not None:
+        chunker = chunkr.TokenChunker(size, overlap, name)
+    elif question.unit != "chars":
+        return None
+    elif question.strategy == "window":
+        chunker = chunkr.CharacterChunker(size, overlap)
+    elif _recursive(question, overlap=False):
+        chunker = chunkr.RecursiveChunker(size, 0)
+    elif _markdown(question):
+        chunker = chunkr.MarkdownChunker(size, 0, include_header_in_content=False)
+    else:
+        return None
+    return Peer(chunker.chunk, lambda found: [document.content for document in found])
+
+
+def _haystack(question: Splitting) -> Peer | None:
+    splitters = import_module("haystack.components.preprocessors")
+    document = import_module("haystack").Document
+    size, overlap, name = question.size, question.overlap, encoding(question)
+    if question.strategy == "window" and name is not None:
+        splitter = splitters.DocumentSplitter("token", size, overlap, tokenizer_encoding=name)
+        splitter._tiktoken_tokenizer = reference(name)  # It would be downloaded.
+    elif _recursive(question, overlap=True) and (name is not None or question.unit == "chars"):
+        # Its own separators, but the sentences, which need a model that is downloaded.
+        splitter = splitters.RecursiveDocumentSplitter(
+            split_length=size,
+            split_overlap=overlap,
+            split_unit="char" if name is None else "token",
+            separators=["\n\n", "\n", " "],
+        )
+        if name is not None:
+            splitter.tiktoken_tokenizer, splitter._is_warmed_up = reference(name), True
+    else:
+        return None
+
+    def read(answer: Any) -> Answer:
+        starts = ((d.meta["split_idx_start"], d.content) for d in answer["documents"])
+        return [(at, at + len(text), text) for at, text in starts]
+
+    return Peer(lambda text: splitter.run([document(content=text)]), read)
 
 
 def _langchain(question: Splitting) -> Peer | None:
@@ -152,6 +236,9 @@ def _langchain(question: Splitting) -> Peer | None:
         tokenizer = langchain.Tokenizer(overlap, size, tokens.decode, tokens.encode_ordinary)
         by_tokens = langchain.split_text_on_tokens
         return Peer(lambda text: by_tokens(text=text, tokenizer=tokenizer), _itself)
+    if _markdown(question):
+        splitter = langchain.MarkdownTextSplitter(chunk_size=size, chunk_overlap=0)
+        return Peer(splitter.split_text, _itself)
     return None
 
 
@@ -168,7 +255,10 @@ def _llama_index(question: Splitting) -> Peer | None:
 
 
 def _semantic_text_splitter(question: Splitting) -> Peer | None:
-    make = import_module("semantic_text_splitter").TextSplitter
+    module = import_module("semantic_text_splitter")
+    make = module.TextSplitter
+    if _markdown(question):
+        return Peer(module.MarkdownSplitter(question.size).chunk_indices, _placed)
     if not _recursive(question, overlap=True):
         return None
     size, overlap, name = question.size, question.overlap, encoding(question)
@@ -180,16 +270,42 @@ def _semantic_text_splitter(question: Splitting) -> Peer | None:
         splitter = make.from_callback(count, size, overlap=overlap)
     else:
         return None
-    return Peer(splitter.chunk_indices, lambda found: [(at, at + len(text)) for at, text in found])
+    return Peer(splitter.chunk_indices, _placed)
+
+
+def _placed(found: list[tuple[int, str]]) -> Answer:
+    return [(at, at + len(text), text) for at, text in found]
+
+
+def _rustchunker(question: Splitting) -> Peer | None:
+    chunk = import_module("rustchunker").chunk
+    size, overlap = question.size, question.overlap
+    kinds = {"window": "fixed", "sentence": "sentence"}
+    if question.unit != "words" or question.strategy not in kinds:
+        return None
+    kind = kinds[question.strategy]
+    return Peer(
+        lambda text: chunk(text, size, overlap, kind),
+        lambda chunks: [(c.start, c.end, c.text) for c in chunks],
+    )
 
 
 def _semchunk(question: Splitting) -> Peer | None:
+    count = _counter(question)
+    return semchunk_with(count, question) if count else None
+
+
+def semchunk_with(count: Callable[[str], int], question: Splitting) -> Peer | None:
+    """Return semchunk with a function that counts for a question."""
     semchunk = import_module("semchunk")
-    if not _recursive(question, overlap=True) or not (count := _counter(question)):
+    if not _recursive(question, overlap=True):
         return None
     chunker = semchunk.chunkerify(count, question.size, memoize=False)
     overlap = question.overlap or None
-    return Peer(lambda text: chunker(text, offsets=True, overlap=overlap), lambda answer: answer[1])
+    return Peer(
+        lambda text: chunker(text, offsets=True, overlap=overlap),
+        lambda answer: [(*span, text) for text, span in zip(*answer, strict=True)],
+    )
 
 
 def _tors(question: Splitting) -> Peer | None:
@@ -214,9 +330,13 @@ def _listed(libraries: Iterable[Library]) -> dict[str, Library]:
 
 LIBRARIES = _listed(
     [
+        Library("blazechunk", "blazechunk", _blazechunk),
         Library("chonkie", "chonkie", _chonkie),
+        Library("chunkr-rs", "chunkr", _chunkr),
+        Library("haystack-ai", "haystack", _haystack),
         Library("langchain-text-splitters", "langchain_text_splitters", _langchain),
         Library("llama-index-core", "llama_index.core", _llama_index),
+        Library("rustchunker", "rustchunker", _rustchunker),
         Library("semantic-text-splitter", "semantic_text_splitter", _semantic_text_splitter),
         Library("semchunk", "semchunk", _semchunk),
         Library("tors", "tors", _tors),

@@ -40,7 +40,7 @@ class Measurement:
             unit = units.describe(units.resolve(request.question.unit))
             return f"tokens of {unit}, {_threads(request.threads)}"
         if request.library is not None:
-            return f"{question}, {request.library.package}"
+            return f"{question}, {request.library.name}"
         if request.kind == "each":
             return f"{question}, one by one"
         return f"{question}, {_threads(request.threads)}"
@@ -101,17 +101,22 @@ class Plan:
         return [*self.ours, *self.each.values(), *self.counts.values(), *self.peers]
 
 
-def run(plan: Plan, rounds: int, peer_timeout: float, on_step: Callable[[str], None]) -> None:
+def run(
+    measurements: Sequence[Measurement],
+    rounds: int,
+    peer_timeout: float,
+    on_step: Callable[[str], None],
+) -> None:
     """Take the measurements; one that fails is not taken again.
 
     Args:
-        plan: The measurements; they keep what they give.
+        measurements: They keep what they give.
         rounds: How often each is taken.
         peer_timeout: Seconds after which a peer's process is ended.
         on_step: Hears before each what is measured.
     """
     for number in range(rounds):
-        for measurement in plan.all():
+        for measurement in measurements:
             on_step(f"round {number + 1} of {rounds}: {measurement}")
             peer = measurement.request.library is not None
             best = measurement.best()
@@ -178,7 +183,7 @@ def _result(
         return number / best if best and number is not None else None
 
     return {
-        "library": "cantle" if library is None else library.package,
+        "library": "cantle" if library is None else library.name,
         "version": cantle.__version__ if library is None else library.version,
         "strategy": described(request.question),
         "fingerprint": request.question.fingerprint,
@@ -190,6 +195,7 @@ def _result(
         "seconds": best,
         "seconds_of_rounds": [answer["seconds"] for answer in answers],
         "cpu_seconds": measurement.best("cpu_seconds"),
+        "cpu_seconds_of_rounds": [answer["cpu_seconds"] for answer in answers],
         "spread": max(a["seconds"] for a in answers) / best - 1 if best else None,
         "mb_per_second": rate(corpus.bytes / 1e6),
         "documents_per_second": rate(corpus.documents),

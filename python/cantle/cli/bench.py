@@ -163,7 +163,7 @@ def bench(
             start = time.perf_counter()
             plan = Plan.of(corpus, asked, numbers, libraries)
             steps = _Steps(report, rounds * len(plan.all()))
-            run(plan, rounds, peer_timeout, steps.step)
+            run(plan.all(), rounds, peer_timeout, steps.step)
             seconds = time.perf_counter() - start
     except Unreadable as error:
         end(report, 1, f"cannot read standard input: {error}")
