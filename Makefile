@@ -3,7 +3,12 @@
 #   make demo [DOCS="..."]   build, cut documents, print the chunks, write chunks.jsonl and .parquet
 #   make test                all tests, Rust and Python
 #   make corpora [KINDS="..."]   fetch and build the large corpora of the benchmarks
-#   make lint | fmt | bench | setup | clean
+#   make bench               what became slower or faster since this machine's last record
+#   make bench-record        write such a record
+#   make instructions        the same by counted instructions; needs valgrind
+#   make instructions-record write their record
+#   make figures             measure everything beside other libraries and fill docs/benchmarks.md
+#   make lint | fmt | setup | clean
 
 PYTHON ?= python3
 DOCS ?= README.md CONTRIBUTING.md docs examples/handbook.md
@@ -21,7 +26,8 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python lint fmt bench corpora setup clean unicode
+.PHONY: help demo test test-rust test-python lint fmt bench bench-record instructions \
+	instructions-record figures corpora setup clean unicode
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | sed -n '1,/^$$/d; /^ *make/p'
@@ -92,14 +98,24 @@ fmt: setup
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: setup $(VENV)/.bench
-	$(BIN)/python -m pytest benches --benchmark-enable --benchmark-quiet \
-		--benchmark-timer=time.process_time --benchmark-json=bench.json
-	$(BIN)/python benches/ratios.py bench.json
+bench: setup
+	$(BIN)/python benches/track.py
+
+bench-record: setup
+	$(BIN)/python benches/track.py --record
+
+instructions instructions-record: setup
+	$(BIN)/python benches/instructions.py $(if $(findstring record,$@),--record)
+
+figures: setup $(VENV)/.bench
+	for name in peers scale tokens batch stream; do \
+		$(BIN)/python benches/bench_$$name.py --json benches/record/figures/$$name.json || exit 1; \
+	done
+	$(BIN)/python benches/report.py
 
 corpora: $(VENV)/.dev
 	$(BIN)/python benches/corpora.py build $(KINDS)
 
 clean:
-	rm -rf target $(VENV) dist chunks.jsonl chunks.parquet bench.json .mypy_cache .pytest_cache .ruff_cache .hypothesis \
+	rm -rf target $(VENV) dist chunks.jsonl chunks.parquet .mypy_cache .pytest_cache .ruff_cache .hypothesis \
 		.benchmarks python/cantle/_core*.so
