@@ -1,7 +1,7 @@
 """Work grows linearly on every input that made another splitter slow: counted, not timed.
 
 A callable unit keeps account of its calls and of the characters it was shown, for a text and for
-one twice as long. The account is what a ruler is asked; that the rulers themselves are linear is
+one twice as long, for twice as many texts, and for chunks of any size. The account is what a ruler is asked; that the rulers themselves are linear is
 tested beside them, in Rust.
 """
 
@@ -41,14 +41,14 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 }
 
 STRATEGIES = {
-    "recursive": lambda unit, overlap: cantle.Recursive(100, overlap, unit),
-    "sentence": lambda unit, overlap: cantle.Sentence(100, overlap, unit),
-    "window": lambda unit, overlap: cantle.Window(100, overlap, unit),
-    "recursive, untrimmed, merged": lambda unit, overlap: cantle.Recursive(
-        100, overlap, unit, trim=False, min_size=40
+    "recursive": lambda unit, overlap, size=100: cantle.Recursive(size, overlap, unit),
+    "sentence": lambda unit, overlap, size=100: cantle.Sentence(size, overlap, unit),
+    "window": lambda unit, overlap, size=100: cantle.Window(size, overlap, unit),
+    "recursive, untrimmed, merged": lambda unit, overlap, size=100: cantle.Recursive(
+        size, overlap, unit, trim=False, min_size=40
     ),
-    "separators": lambda unit, overlap: cantle.Recursive(
-        100, overlap, unit, separators=["\n\n", "\n", ". ", " "]
+    "separators": lambda unit, overlap, size=100: cantle.Recursive(
+        size, overlap, unit, separators=["\n\n", "\n", ". ", " "]
     ),
 }
 
@@ -91,3 +91,27 @@ def test_twice_the_text_is_twice_the_work(hostile, strategy, overlap, weight):
     assert large.characters <= 2.2 * small.characters + 20_000
     # One call and a few characters per character of text, not per chunk of it.
     assert large.characters <= 60 * 8_001 * (3 if overlap else 1)
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+@pytest.mark.parametrize("overlap", [0, 30])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_larger_chunks_are_no_more_work(strategy, overlap, weight):
+    n = 4_000
+    for name, hostile in HOSTILE.items():
+        text = hostile(n)
+        for size in (50, 200, 800, 3_200):
+            account = Account(WEIGHTS[weight])
+            STRATEGIES[strategy](account, overlap * size // 100, size).split(text)
+            # As many times the text as anywhere, whatever the number of chunks.
+            assert account.characters <= 60 * (n + 1) * (3 if overlap else 1), (name, size)
+
+
+@pytest.mark.parametrize("overlap", [0, 30])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_twice_the_texts_is_twice_the_work(strategy, overlap):
+    texts = [hostile(500) for hostile in HOSTILE.values()]
+    once, twice = Account(len), Account(len)
+    STRATEGIES[strategy](once, overlap).split_all(texts)
+    STRATEGIES[strategy](twice, overlap).split_all(texts + texts)
+    assert (twice.calls, twice.characters) == (2 * once.calls, 2 * once.characters)
