@@ -145,10 +145,10 @@ def test_a_fresh_process_answers() -> None:
         assert fresh(name, "prose", 100)["chunks"] > 100
 
 
-def taken(corpus: str) -> Iterator[dict[str, Any]]:
+def taken(corpus: str, rounds: int) -> Iterator[dict[str, Any]]:
     """Yield what every road and every peer gives for a corpus, peers reckoned for all rows."""
     found: dict[str, list[dict[str, Any]]] = {call: [] for call in CALLS}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for call, answers in found.items():
             answers.append(fresh(call, corpus, ROWS))
     assert len({a["hash"] for answers in found.values() for a in answers}) == 1
@@ -199,17 +199,17 @@ def table(results: Sequence[dict[str, Any]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Many short documents in one call.")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--json", type=Path, metavar="FILE")
     given = parser.parse_args()
     results: list[dict[str, Any]] = []
     for corpus in TEXTS:
-        found = list(taken(corpus))
+        found = list(taken(corpus, given.rounds))
         print(table(found), flush=True)
         results += found
     if given.json:
         described = [figures.described(text, documents(text, ROWS)) for text in TEXTS]
-        command = "python benches/bench_batch.py"
-        told = figures.figures("batch", command, described, rounds=ROUNDS, results=results)
+        told = figures.figures("batch", described, rounds=given.rounds, results=results)
         figures.write(given.json, told)
 
 

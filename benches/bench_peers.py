@@ -171,8 +171,7 @@ def main() -> None:
     for name in asked:
         print(f"{name}: {NAMES[name]}\n\n{table(found, name)}")
     if given.json:
-        command = "python benches/bench_peers.py"
-        told = figures.figures("peers", command, described, rounds=given.rounds, results=found)
+        told = figures.figures("peers", described, rounds=given.rounds, results=found)
         figures.write(given.json, told)
 
 

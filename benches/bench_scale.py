@@ -271,9 +271,7 @@ def main() -> None:
         print(f"{axis.name}: {axis.counts}\n\n{table(results, axis)}", flush=True)
     if given.json:
         whole = [figures.described(text, [joined(text, 4_000_000)]) for text in texts]
-        told = figures.figures(
-            "scale", "python benches/bench_scale.py", whole, rounds=given.rounds, results=results
-        )
+        told = figures.figures("scale", whole, rounds=given.rounds, results=results)
         figures.write(given.json, told)
 
 

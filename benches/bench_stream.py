@@ -113,8 +113,7 @@ def main() -> None:
             print(table(results[-1:]), flush=True)
     if given.json:
         described = [figures.described(text, corpora.documents(text)) for text in TEXTS]
-        command = f"python benches/bench_stream.py --gb {given.gb:g} --batch {given.batch}"
-        figures.write(given.json, figures.figures("stream", command, described, results=results))
+        figures.write(given.json, figures.figures("stream", described, results=results))
 
 
 if __name__ == "__main__":

@@ -163,8 +163,7 @@ def main() -> None:
             figures.described(text, [corpus(text)], "made" if text.startswith("one ") else None)
             for text in texts
         ]
-        command = "python benches/bench_tokens.py"
-        told = figures.figures("tokens", command, described, rounds=given.rounds, results=results)
+        told = figures.figures("tokens", described, rounds=given.rounds, results=results)
         figures.write(given.json, told)
 
 

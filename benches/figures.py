@@ -9,7 +9,10 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import os
+import shlex
 import subprocess
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,14 +31,11 @@ class Unreadable(ValueError):
     """A file is not what a benchmark wrote; the message says why."""
 
 
-def figures(
-    kind: str, command: str, texts: Iterable[dict[str, Any]], **found: Any
-) -> dict[str, Any]:
+def figures(kind: str, texts: Iterable[dict[str, Any]], **found: Any) -> dict[str, Any]:
     """Return figures with all that they depend on.
 
     Args:
         kind: What was measured: `peers`, `scale` ...
-        command: What is typed to measure it again.
         texts: The corpora, as `described` gives them.
         found: The figures, and what else belongs to this kind.
     """
@@ -43,14 +43,26 @@ def figures(
     return {
         "schema": SCHEMA,
         "kind": kind,
-        "command": command,
+        "command": command(sys.argv),
         "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "commit": commit(),
         "machine": {key: told[key] for key in ("cpu", "architecture", "cores")},
+        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
         "versions": versions(),
         "texts": list(texts),
         **found,
     }
+
+
+def command(arguments: Sequence[str]) -> str:
+    """Return what is typed to measure again: the options that were given, but where to write."""
+    program, *options = arguments
+    kept = [
+        option
+        for before, option in zip(["", *options], options, strict=False)
+        if "--json" not in (before, option.partition("=")[0])
+    ]
+    return shlex.join(["python", f"benches/{Path(program).name}", *kept])
 
 
 def described(kind: str, texts: Sequence[str], origin: str | None = None) -> dict[str, Any]:

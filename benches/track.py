@@ -314,9 +314,8 @@ def main(arguments: list[str] | None = None) -> int:
     items = {name: item for name, item in ITEMS.items() if given.only in name}
     if not items:
         parser.error(f"--only ({given.only!r}) is in none of {', '.join(ITEMS)}")
-    command = "python benches/track.py --record"
     found = taken(items, given.rounds)
-    new = figures.figures("tracked", command, found.pop("texts"), rounds=given.rounds, **found)
+    new = figures.figures("tracked", found.pop("texts"), rounds=given.rounds, **found)
     machine = new["machine"]
     old = last_record(given.records, machine)
     here = f"{machine['cpu']}, {machine['cores']} cores"

@@ -80,18 +80,21 @@ def test_readme_has_ten_lines_and_says_what_it_does_not_do() -> None:
     assert "## What it does not do" in text
 
 
+def anchors(page: Path) -> set[str]:
+    """Return what a link into a page may name behind its `#`."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head).strip().lower().replace(" ", "-") for head in heads}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    heads = [
-        re.sub(r"[^\w\- ]", "", h).strip().lower() for h in re.findall(r"^#+ (.*)$", text, re.M)
-    ]
-    anchors = {head.replace(" ", "-") for head in heads}
-    for link in re.findall(r"\]\(([^)\s]+)\)", text):
-        if link.startswith("#"):
-            assert link[1:] in anchors, link
-        elif "://" not in link:
-            assert (page.parent / link).exists(), link
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if "://" in link:
+            continue
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
 
 
 def modules() -> list[str]:

@@ -1,8 +1,8 @@
 """Work grows linearly on every input that made another splitter slow: counted, not timed.
 
 A callable unit keeps account of its calls and of the characters it was shown, for a text and for
-one twice as long, for twice as many texts, and for chunks of any size. The account is what a ruler is asked; that the rulers themselves are linear is
-tested beside them, in Rust.
+one twice as long, for twice as many texts, and for chunks of any size. The account is what a ruler
+is asked; that the rulers themselves are linear is tested beside them, in Rust.
 """
 
 from __future__ import annotations

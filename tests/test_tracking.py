@@ -135,7 +135,7 @@ def test_a_record_names_its_machine_and_commit_and_no_host(tmp_path: Path) -> No
     assert track.place(tmp_path, run).relative_to(tmp_path).as_posix() == (
         "a-processor-2-cores-x86-64/2026-01-02-0123456789-changed.json"
     )
-    written = figures.figures("tracked", "python x.py", [], rounds=1)
+    written = figures.figures("tracked", [], rounds=1)
     assert set(written["machine"]) == {"cpu", "architecture", "cores"}
     assert platform.node() not in json.dumps(written)
 
@@ -148,6 +148,24 @@ def test_the_commit_is_that_of_the_sources(monkeypatch: pytest.MonkeyPatch) -> N
     assert figures.commit() == "abc+"
     monkeypatch.setattr(figures, "_git", lambda *_: None)
     assert figures.commit() == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["/a/bench_x.py"], "python benches/bench_x.py"),
+        (
+            ["bench_x.py", "--json", "/a/b.json", "--rounds", "2"],
+            "python benches/bench_x.py --rounds 2",
+        ),
+        (
+            ["bench_x.py", "--json=/a/b.json", "--texts", "one a"],
+            "python benches/bench_x.py --texts 'one a'",
+        ),
+    ],
+)
+def test_the_command_is_the_one_that_was_typed(arguments: list[str], command: str) -> None:
+    assert figures.command(arguments) == command
 
 
 # The command
