@@ -57,7 +57,7 @@ class Text:
 
     @property
     def name(self) -> str:
-        return f"{self.kind}, {self.size / 1e6:g} MB"
+        return f"{self.kind}, {self.size:,} bytes by {self.length:,}"
 
     def documents(self) -> tuple[str, ...]:
         """Return the documents; the whole as one, where it is shorter than a document."""

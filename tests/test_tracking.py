@@ -280,3 +280,6 @@ def test_rounds_that_differ_are_no_figure() -> None:
 def test_every_tracked_figure_has_a_text() -> None:
     assert len(track.ITEMS) == 12
     assert {item.kind for item in track.ITEMS.values()} == {"all", "count", "each"}
+    texts = {*track.REFERENCE_TEXTS.values(), *(item.text for item in track.ITEMS.values())}
+    # Two texts of one name were taken for each other: what was compared depended on their order.
+    assert len({text.name for text in texts}) == len(texts)
