@@ -33,7 +33,7 @@ from cantle.bench.table import figure, markdown, told
 from questions import NAMES, QUESTIONS
 
 TEXTS = ("prose", "markdown", "code", "multilingual")
-LENGTH = 2_000_000
+LENGTH = 1_000_000
 SIZE = 4_000_000
 ROUNDS = 3
 TIMEOUT = 120.0
