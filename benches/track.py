@@ -335,7 +335,11 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if old is None:
         return 0
-    slower = [name for name in items if (c := change(old, new, name)) and c.slower]
+    changes = {name: found for name in items if (found := change(old, new, name))}
+    if not changes:
+        print("nothing could be compared")
+        return 0
+    slower = [name for name, found in changes.items() if found.slower]
     if not slower:
         print("nothing is slower beyond the noise")
         return 0

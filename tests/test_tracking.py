@@ -211,6 +211,9 @@ def test_a_record_is_written_and_compared_with(
     assert (status, "45.5% faster" in out) == (0, True)
     status, out = run(slow, slow)
     assert (status, "45.5% slower" in out) == (1, True)
+    other = told([1.0], texts=[{"text": "t", "hash": "another"}])
+    status, out = run(other)
+    assert (status, "nothing could be compared" in out) == (0, True)
     # The second set says that it was something else.
     status, out = run(slow, OLD)
     assert (status, "W1: within noise in the second set" in out) == (0, True)
