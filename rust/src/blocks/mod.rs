@@ -1,8 +1,11 @@
 //! What stands where in a document: blocks, read off its form. One file per form.
 //!
 //! Blocks are leaves: a paragraph, one list item's own text, one table. They stand in the order of
-//! the text, do not overlap, and cover everything in it but blank lines. What they stand in is
-//! told by `depth`, so that no depth of nesting needs a stack.
+//! the text, do not overlap, and cover everything in it but blank lines and lines that hold nothing
+//! but marks of a list or a quote. What they stand in is told by `depth` and `shared`, so that no
+//! depth of nesting needs a stack.
+
+pub mod markdown;
 
 /// What a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,6 +31,56 @@ pub enum Kind {
     Rule,
 }
 
+impl Kind {
+    /// Every kind, in the order of its number.
+    pub const ALL: [Kind; 9] = [
+        Kind::Prose,
+        Kind::Heading,
+        Kind::Item,
+        Kind::Table,
+        Kind::Code,
+        Kind::Html,
+        Kind::FrontMatter,
+        Kind::Note,
+        Kind::Rule,
+    ];
+
+    /// Its name for a user.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Prose => "prose",
+            Kind::Heading => "heading",
+            Kind::Item => "list",
+            Kind::Table => "table",
+            Kind::Code => "code",
+            Kind::Html => "html",
+            Kind::FrontMatter => "front_matter",
+            Kind::Note => "note",
+            Kind::Rule => "rule",
+        }
+    }
+
+    /// Whether a block of this kind is cut only if it must be, and then at its lines, with
+    /// [`Block::head`] as context.
+    #[must_use]
+    pub fn stays_whole(self) -> bool {
+        matches!(self, Kind::Table | Kind::Code)
+    }
+
+    /// Whether its line breaks mean something: it is opened at them before its sentences.
+    #[must_use]
+    pub fn has_lines(self) -> bool {
+        matches!(self, Kind::Table | Kind::Code | Kind::Html | Kind::FrontMatter)
+    }
+
+    /// Whether it is what a section says, and no mere title or divider.
+    #[must_use]
+    pub fn is_body(self) -> bool {
+        !matches!(self, Kind::Heading | Kind::Rule)
+    }
+}
+
 /// One block. Offsets are bytes of the text, half-open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
@@ -35,8 +88,11 @@ pub struct Block {
     pub kind: Kind,
     /// A heading's level, from 1; 0 for anything else.
     pub level: u16,
-    /// How many lists, items and quotes it stands in.
+    /// How many lists, items and quotes it stands in. A heading inside of any starts no section.
     pub depth: u16,
+    /// How many of those it shares with the block before: items of one list share the list, so that
+    /// a cut between them is a weaker one than a cut between two paragraphs.
+    pub shared: u16,
     /// Where it starts: at the start of a line where nothing but marks precedes it.
     pub start: usize,
     /// Behind its last line's break.
@@ -44,6 +100,20 @@ pub struct Block {
     /// Behind what every part of it carries: a table's header rows, a fence's first line.
     /// `start` where there is nothing of the kind.
     pub head: usize,
+}
+
+impl Block {
+    /// A block that stands in no list and no quote, and whose parts carry nothing.
+    #[must_use]
+    pub fn new(kind: Kind, start: usize, end: usize) -> Self {
+        Self { kind, level: 0, depth: 0, shared: 0, start, end, head: start }
+    }
+
+    /// Whether it starts a section: a heading that stands in no list and no quote.
+    #[must_use]
+    pub fn starts_section(&self) -> bool {
+        self.kind == Kind::Heading && self.depth == 0
+    }
 }
 
 /// The blocks of one text.
