@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import cases.structure_checks  # noqa: F401  It adds its checks to `CHECKS`.
 from cases.adapter import CASES, CHECKS, HERE, Outcome, why_pending
 
 PENDING = json.loads((HERE / "pending.json").read_text("utf-8"))

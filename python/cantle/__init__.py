@@ -2,6 +2,9 @@
 
 from cantle._core import (
     OVERSIZE,
+    PART,
+    SHORTENED,
+    TEMPLATE,
     InternalError,
     SettingError,
     TextError,
@@ -17,16 +20,25 @@ from cantle.strategies import (
     Recursive,
     Sentence,
     Separator,
+    Structural,
     Whole,
     Window,
     sentences,
     strategies_from_text,
     strategy_from_text,
 )
+from cantle.structure import FORMATS, KINDS, Block, Blocks, Report, Structure, blocks
 from cantle.tokenizer import Encoding, Offset, Tokenizer
 
 __all__ = [
+    "FORMATS",
+    "KINDS",
     "OVERSIZE",
+    "PART",
+    "SHORTENED",
+    "TEMPLATE",
+    "Block",
+    "Blocks",
     "Chunk",
     "ChunkTable",
     "Chunks",
@@ -35,10 +47,13 @@ __all__ = [
     "InternalError",
     "Offset",
     "Recursive",
+    "Report",
     "Sentence",
     "Separator",
     "SettingError",
     "Skipped",
+    "Structural",
+    "Structure",
     "TextError",
     "TokenRuler",
     "Tokenizer",
@@ -46,6 +61,7 @@ __all__ = [
     "Whole",
     "Window",
     "__version__",
+    "blocks",
     "sentences",
     "split",
     "strategies_from_text",

@@ -7,11 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "FORMATS",
+    "KINDS",
     "OVERSIZE",
+    "PART",
+    "SHORTENED",
+    "TEMPLATE",
     "ArrowChunks",
     "ArrowReader",
     "ArrowTable",
     "ArrowTexts",
+    "Blocks",
     "InternalError",
     "SettingError",
     "Splitter",
@@ -20,15 +26,22 @@ __all__ = [
     "Tokenizer",
     "TokenizerError",
     "__version__",
+    "carried",
     "cuts",
     "pattern_name",
+    "render",
     "sentences",
     "span_offsets",
     "vocabularies",
 ]
 
 __version__: str
+FORMATS: list[str]
+KINDS: list[str]
 OVERSIZE: int
+PART: int
+SHORTENED: int
+TEMPLATE: str
 
 class SettingError(ValueError): ...
 class TextError(ValueError): ...
@@ -46,9 +59,15 @@ class Splitter:
         trim: bool,
         min_size: object,
         separators: Sequence[tuple[str, bool, str | None]] | None,
+        structural: tuple[object, object, str, str | None] | None = None,
     ) -> Splitter: ...
     def split(
-        self, texts: Sequence[str | bytes] | ArrowTexts, threads: object, skip: bool
+        self,
+        texts: Sequence[str | bytes] | ArrowTexts,
+        threads: object,
+        skip: bool,
+        forms: Sequence[object] | None = None,
+        titles: Sequence[str] | None = None,
     ) -> dict[str, Any]: ...
     def split_within(
         self,
@@ -58,7 +77,26 @@ class Splitter:
         end: Sequence[int] | NDArray[Any],
         char_start: Sequence[int] | NDArray[Any],
         threads: object,
-    ) -> dict[str, NDArray[Any]]: ...
+    ) -> dict[str, Any]: ...
+
+@final
+class Blocks:
+    def __new__(
+        cls,
+        kind: Sequence[int] | NDArray[Any],
+        level: Sequence[int] | NDArray[Any],
+        depth: Sequence[int] | NDArray[Any],
+        shared: Sequence[int] | NDArray[Any],
+        start: Sequence[int] | NDArray[Any],
+        end: Sequence[int] | NDArray[Any],
+        head: Sequence[int] | NDArray[Any],
+        titles: Sequence[str],
+    ) -> Blocks: ...
+    @staticmethod
+    def read(text: str | bytes, name: str) -> Blocks: ...
+    def columns(self) -> dict[str, Any]: ...
+    def __len__(self) -> int: ...
+    def __reduce__(self) -> tuple[type[Blocks], tuple[Any, ...]]: ...
 
 @final
 class Tokenizer:
@@ -148,6 +186,16 @@ class ArrowChunks:
 
 def vocabularies() -> list[str]: ...
 def pattern_name(pattern: str) -> str | None: ...
+def render(
+    template: str, title: str, path: Sequence[str], context: str, notes: str, lost: int
+) -> tuple[str, str]: ...
+def carried(
+    texts: Sequence[str | bytes] | ArrowTexts,
+    forms: Sequence[object],
+    doc: Sequence[int] | NDArray[Any],
+    start: Sequence[int] | NDArray[Any],
+    end: Sequence[int] | NDArray[Any],
+) -> dict[str, Any]: ...
 def sentences(text: str | bytes) -> dict[str, NDArray[Any]]: ...
 def cuts(text: str | bytes, level: str) -> NDArray[np.int64]: ...
 def span_offsets(

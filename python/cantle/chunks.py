@@ -16,6 +16,7 @@ import numpy as np
 from cantle import _core, units
 from cantle.arrow import ChunkTable, TextColumn
 from cantle.documents import Arrow, Documents, Skipped, Text, arrow_strings, is_arrow
+from cantle.structure import KINDS, Blocks, Report, Structure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +31,11 @@ _COLUMNS = (
     "size",
     "flags",
 )
+_STRUCTURE = ("kind", "heading", "context", "lost", "block_start", "block_end")
+"""Columns that are there where the blocks of the documents are known."""
 _NO_PARENT = np.int64(-1)
+_NO_ROW = np.int32(-1)
+_KIND_NAMES = np.array(KINDS)
 _ROWS_SHOWN = 8
 
 
@@ -41,7 +46,10 @@ class Chunks:
     `chunks[i]` is a `Chunk`; a slice, a mask or an array of rows gives `Chunks`.
     """
 
-    __slots__ = ("_columns", "documents", "fingerprint", "name", "parents", "unit")
+    __slots__ = (
+        *("_columns", "documents", "fingerprint", "name", "parents", "structure", "target"),
+        *("template", "unit"),
+    )
 
     documents: Documents
     """The texts that the chunks are slices of."""
@@ -53,19 +61,31 @@ class Chunks:
     """A short hash of the strategy's settings."""
     parents: Chunks | None
     """The chunks that these were cut within, if any."""
+    structure: Structure | None
+    """The headings of the documents, where their blocks are known."""
+    template: str
+    """What `embed_text` is made by."""
+    target: int | None
+    """What the depths of the documents were chosen by, where they were."""
 
     def __init__(
         self,
-        columns: Mapping[str, NDArray[Any]],
+        columns: Mapping[str, Any],
         documents: Documents,
         *,
         name: str,
         unit: str,
         fingerprint: str = "",
         parents: Chunks | None = None,
+        template: str = _core.TEMPLATE,
+        target: int | None = None,
     ) -> None:
         """Made by a strategy, or by `from_spans`."""
         self._columns = dict(columns)
+        tables = self._columns.pop("structure", None)
+        self.structure = Structure(tables) if isinstance(tables, Mapping) else tables
+        self.template = template
+        self.target = target
         for column in self._columns.values():
             if column.flags.writeable:
                 column.setflags(write=False)
@@ -78,7 +98,7 @@ class Chunks:
     @classmethod
     def from_spans(
         cls,
-        texts: Sequence[Text] | Arrow,
+        texts: Sequence[Text | Blocks] | Arrow,
         spans: Sequence[Iterable[tuple[int, int]]],
         *,
         offsets: str = "chars",
@@ -90,7 +110,8 @@ class Chunks:
         """Return the chunks at a caller's own positions.
 
         Args:
-            texts: The documents' texts, or an Arrow array of them.
+            texts: The documents' texts or their `Blocks`, whose kinds, headings and pages ride
+                along; or an Arrow array of texts.
             spans: For each text its (start, end) pairs, half-open, by ascending start.
             offsets: What the positions count: `"chars"` or `"bytes"`.
             ids: One id per text.
@@ -122,6 +143,12 @@ class Chunks:
         whole = _core.Splitter("whole", 2**62, 0, units.for_core(resolved), False, 0, None)
         columns = whole.split_within(documents.texts, doc, table[:, 0], table[:, 1], table[:, 2], 1)
         columns.pop("parent", None)
+        if documents.blocks is not None:
+            given = [None if blocks is None else blocks._core for blocks in documents.blocks]
+            columns |= _core.carried(
+                documents.texts, given, columns["doc"], columns["byte_start"], columns["byte_end"]
+            )
+            columns["flags"] = columns.pop("part")
         return cls(columns, documents, name=name, unit=units.describe(resolved))
 
     @property
@@ -161,8 +188,106 @@ class Chunks:
 
     @property
     def flags(self) -> NDArray[np.uint32]:
-        """Bits: `cantle.OVERSIZE`, one indivisible unit is larger than the limit."""
+        """Bits, of which `cantle` has the names.
+
+        `OVERSIZE`: one indivisible unit is larger than the limit. `PART`: a table or a block of code
+        is not whole in the chunk. `SHORTENED`: what stands before the text when it is embedded lost
+        headings, so that both keep the size.
+        """
         return self._columns["flags"]
+
+    @property
+    def kind(self) -> NDArray[np.str_]:
+        """What each chunk is for the most part: one of `cantle.KINDS`; made now."""
+        codes = self._columns.get("kind")
+        if codes is None:
+            return np.full(len(self), "prose", _KIND_NAMES.dtype)
+        return _KIND_NAMES[codes]
+
+    @property
+    def heading(self) -> NDArray[np.int32]:
+        """The row in `structure` of the heading in force at each chunk's first block; -1 for none.
+
+        Headings themselves do not count as a chunk's first block, unless it holds nothing else.
+        """
+        column = self._columns.get("heading")
+        return np.broadcast_to(_NO_ROW, len(self)) if column is None else column
+
+    @property
+    def heading_paths(self) -> list[tuple[str, ...]]:
+        """The titles above each chunk, outermost first; made now."""
+        structure = self.structure
+        if structure is None:
+            return [()] * len(self)
+        known: dict[int, tuple[str, ...]] = {}
+        paths = []
+        for row in self.heading.tolist():
+            if row not in known:
+                known[row] = structure.path(row)
+            paths.append(known[row])
+        return paths
+
+    @property
+    def contexts(self) -> list[str]:
+        """The header of the table, or the first line of the fence, that each chunk is a later part
+        of; made now. Empty for all other chunks."""
+        return [chunk.context for chunk in self]
+
+    @property
+    def embed_texts(self) -> list[str]:
+        """What is handed to an embedder for each chunk; see `Chunk.embed_text`."""
+        return [chunk.embed_text for chunk in self]
+
+    @property
+    def report(self) -> list[Report]:
+        """How deep each document was cut at its headings, and why; for `Structural`."""
+        if self.structure is None:
+            return []
+        return self.structure.reports(self.unit, self.target, self.documents.id)
+
+    @property
+    def line_start(self) -> NDArray[np.int64]:
+        """The line on which each chunk starts, from 1; counted now."""
+        return self._lines(self.byte_start)
+
+    @property
+    def line_end(self) -> NDArray[np.int64]:
+        """The line on which each chunk's last character stands, from 1; counted now."""
+        return self._lines(self.byte_end - 1)
+
+    @property
+    def page(self) -> NDArray[np.int64]:
+        """The page on which each chunk starts, from 1; found now.
+
+        It is the page of its first block where blocks with pages were handed in (-1 where that is
+        not known), else one more than the form feeds before it.
+        """
+        return self._places("page", self.byte_start)
+
+    def _lines(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self._places("line", offsets)
+
+    def _places(self, what: str, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        places = np.zeros(len(self), np.int64)
+        given = self.documents.blocks
+        blocks = self._columns.get("block_start")
+        for doc in np.unique(self.doc).tolist():
+            rows = self.doc == doc
+            own = None if given is None else given[doc]
+            if what == "page" and own is not None and own.page is not None and blocks is not None:
+                pages = np.append(own.page, np.int32(-1))
+                places[rows] = pages[np.minimum(blocks[rows], len(own))]
+                continue
+            text = self.documents.texts[doc]
+            data = np.frombuffer(text.encode() if isinstance(text, str) else text, np.uint8)
+            if what == "page":
+                breaks = np.flatnonzero(data == 12)
+            else:
+                lf, cr = data == 10, data == 13
+                cr[:-1] &= ~lf[1:]
+                breaks = np.flatnonzero(lf | cr)
+            places[rows] = 1 + np.searchsorted(breaks, offsets[rows])
+        return places
 
     @property
     def parent(self) -> NDArray[np.int64]:
@@ -235,14 +360,16 @@ class Chunks:
             columns["char_start"], columns["char_end"] = columns["byte_start"], columns["byte_end"]
         return self._with(columns)
 
-    def _with(self, columns: dict[str, NDArray[Any]]) -> Chunks:
+    def _with(self, columns: dict[str, Any]) -> Chunks:
         return Chunks(
-            columns,
+            columns | {"structure": self.structure},
             self.documents,
             name=self.name,
             unit=self.unit,
             fingerprint=self.fingerprint,
             parents=self.parents,
+            template=self.template,
+            target=self.target,
         )
 
     def __iter__(self) -> Iterator[Chunk]:
@@ -257,6 +384,8 @@ class Chunks:
             == (other.name, other.unit, other.fingerprint)
             and all(np.array_equal(getattr(self, c), getattr(other, c)) for c in _COLUMNS)
             and np.array_equal(self.parent, other.parent)
+            and np.array_equal(self.kind, other.kind)
+            and self.heading_paths == other.heading_paths
             and self.ids == other.ids
             and self.texts == other.texts
         )
@@ -264,8 +393,9 @@ class Chunks:
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = (self._columns, self.documents, self.name, self.unit, self.fingerprint)
-        return _rebuild, (*state, self.parents)
+        columns = self._columns | {"structure": self.structure}
+        state = (columns, self.documents, self.name, self.unit, self.fingerprint)
+        return _rebuild, (*state, self.parents, self.template, self.target)
 
     def __repr__(self) -> str:
         lines = [f"Chunks({self._summary()})"]
@@ -383,8 +513,76 @@ class Chunk:
 
     @property
     def flags(self) -> int:
-        """Bits: `cantle.OVERSIZE`."""
+        """Bits; see `Chunks.flags`."""
         return self._get("flags")
+
+    @property
+    def kind(self) -> str:
+        """What it is for the most part: one of `cantle.KINDS`."""
+        return KINDS[self._get("kind")] if "kind" in self._chunks._columns else "prose"
+
+    @property
+    def heading_path(self) -> tuple[str, ...]:
+        """The titles above it, outermost first."""
+        structure = self._chunks.structure
+        return () if structure is None else structure.path(int(self._chunks.heading[self._row]))
+
+    @property
+    def context(self) -> str:
+        """The header of the table, or the first line of the fence, that it is a later part of.
+
+        Empty for all other chunks. A slice of the document, but no part of `text`.
+        """
+        span = self.context_span
+        return "" if span is None else self._chunks.documents.slice(self.doc, *span)
+
+    @property
+    def context_span(self) -> tuple[int, int, int, int] | None:
+        """Where `context` starts and ends, in bytes, then in characters; None where it is empty."""
+        structure = self._chunks.structure
+        row = self._get("context") if structure is not None else -1
+        return None if structure is None or row < 0 else structure.context(row)
+
+    @property
+    def embed_text(self) -> str:
+        """What is handed to an embedder: title, heading path and context before the text.
+
+        The title is what the document's metadata hold under `title`. Without other wish
+        (`Structural(prefix=...)`) it reads `title > heading > heading`, a blank line, the context,
+        the text.
+        """
+        lost = self._get("lost") if "lost" in self._chunks._columns else 0
+        before, behind = _core.render(
+            self._chunks.template,
+            self._chunks.documents.title(self.doc),
+            self.heading_path,
+            self.context,
+            "",
+            lost,
+        )
+        return f"{before}{self.text}{behind}"
+
+    @property
+    def line_start(self) -> int:
+        """The line on which it starts, from 1; counted now."""
+        return int(self._chunks[self._row : self._row + 1].line_start[0])
+
+    @property
+    def line_end(self) -> int:
+        """The line on which its last character stands, from 1; counted now."""
+        return int(self._chunks[self._row : self._row + 1].line_end[0])
+
+    @property
+    def page(self) -> int:
+        """The page on which it starts, from 1; see `Chunks.page`."""
+        return int(self._chunks[self._row : self._row + 1].page[0])
+
+    @property
+    def blocks(self) -> range:
+        """The rows of the `Blocks` that were handed in which it touches; none without."""
+        if "block_start" not in self._chunks._columns:
+            return range(0)
+        return range(self._get("block_start"), self._get("block_end"))
 
     def _span(self) -> str:
         return f"{self.char_start}..{self.char_end}"
@@ -406,6 +604,10 @@ class Chunk:
         """Return id, source, position, size, flags, text and metadata as plain values."""
         row: dict[str, Any] = {"id": self.id, "source": self.source}
         row.update((name, self._get(name)) for name in _COLUMNS[1:])
+        if self._chunks.structure is not None:
+            row["kind"] = self.kind
+            row["heading_path"] = list(self.heading_path)
+            row["context"] = self.context
         row["text"] = self.text
         if metadata := self.metadata:
             row["metadata"] = metadata
@@ -428,9 +630,18 @@ def _rebuild(
     unit: str,
     fingerprint: str,
     parents: Chunks | None,
+    template: str,
+    target: int | None,
 ) -> Chunks:
     return Chunks(
-        columns, documents, name=name, unit=unit, fingerprint=fingerprint, parents=parents
+        columns,
+        documents,
+        name=name,
+        unit=unit,
+        fingerprint=fingerprint,
+        parents=parents,
+        template=template,
+        target=target,
     )
 
 

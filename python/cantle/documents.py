@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cantle import _core
+from cantle.structure import Blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,10 +50,12 @@ class Skipped(NamedTuple):
 class Documents:
     """The texts of one call. Texts are kept by reference; ids and metadata are optional."""
 
-    __slots__ = ("carried", "first", "ids", "metadata_given", "skipped", "texts")
+    __slots__ = ("blocks", "carried", "first", "ids", "metadata_given", "skipped", "texts")
 
     texts: tuple[Text, ...] | _core.ArrowTexts
     """The texts, as they were given; one that was skipped since it cannot be read is empty."""
+    blocks: tuple[Blocks | None, ...] | None
+    """The blocks that were given in place of texts; None if there are none."""
     ids: tuple[str, ...] | _core.ArrowTexts | None
     """The ids, where they are not derived."""
     metadata_given: tuple[dict[str, Any], ...] | None
@@ -64,7 +67,7 @@ class Documents:
 
     def __init__(
         self,
-        texts: Sequence[Text] | _core.ArrowTexts,
+        texts: Sequence[Text | Blocks] | _core.ArrowTexts,
         ids: Iterable[str] | _core.ArrowTexts | Arrow | None = None,
         metadata: Iterable[Mapping[str, Any]] | None = None,
         first: int = 0,
@@ -73,7 +76,7 @@ class Documents:
         """Check ids and metadata against the texts.
 
         Args:
-            texts: The documents' texts.
+            texts: The documents' texts, or their blocks.
             ids: One per text, no two equal. Default: `doc0`, `doc1`, ...
             metadata: One mapping per text; copied.
             first: The number of the first text where ids are derived.
@@ -83,7 +86,14 @@ class Documents:
             SettingError: The numbers differ, or an id is there twice.
             TypeError: An id is no string, or metadata no mapping.
         """
-        self.texts = texts if isinstance(texts, _core.ArrowTexts) else tuple(texts)
+        self.blocks = None
+        if isinstance(texts, _core.ArrowTexts):
+            self.texts = texts
+        elif any(isinstance(text, Blocks) for text in texts):
+            self.blocks = tuple(text if isinstance(text, Blocks) else None for text in texts)
+            self.texts = tuple(text.text if isinstance(text, Blocks) else text for text in texts)
+        else:
+            self.texts = tuple(texts)  # type: ignore[arg-type]
         self.first = first
         self.ids = None if ids is None else _checked_ids(ids, len(self.texts))
         self.metadata_given = (
@@ -116,6 +126,15 @@ class Documents:
             row.update(copy.deepcopy(self.metadata_given[doc]))
         return row
 
+    def title(self, doc: int) -> str:
+        """Return a document's title: what its metadata hold under `title`, or nothing."""
+        title = None
+        if self.metadata_given is not None:
+            title = self.metadata_given[doc].get("title")
+        if title is None and self.carried is not None and "title" in self.carried.column_names:
+            title = self.carried.row(doc).get("title")
+        return title if isinstance(title, str) else ""
+
     def slice(
         self, doc: int, byte_start: int, byte_end: int, char_start: int, char_end: int
     ) -> str:
@@ -136,7 +155,11 @@ class Documents:
         return [self.slice(*row) for row in rows]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = (self.texts, self.ids, self.metadata_given, self.first, self.carried)
+        texts = self.texts
+        if self.blocks is not None and isinstance(texts, tuple):
+            pairs = zip(self.blocks, texts, strict=True)
+            texts = tuple(text if given is None else given for given, text in pairs)  # type: ignore[misc]
+        state = (texts, self.ids, self.metadata_given, self.first, self.carried)
         return _rebuild, (state, self.skipped)
 
 
@@ -146,7 +169,7 @@ def _rebuild(state: tuple[Any, ...], skipped: tuple[Skipped, ...]) -> Documents:
     return documents
 
 
-Part = tuple[tuple[Text, ...] | _core.ArrowTexts, _core.ArrowTexts | None, _core.ArrowTable | None]
+Part = tuple[tuple[Text | Blocks, ...] | _core.ArrowTexts, _core.ArrowTexts | None, _core.ArrowTable | None]
 """Texts, ids and carried columns of some rows."""
 
 
@@ -184,7 +207,7 @@ def _batches(reader: _core.ArrowReader, batch: int) -> Iterator[Part]:
 
 
 def one_document(
-    text: Text, id: str | None = None, metadata: Mapping[str, Any] | None = None
+    text: Text | Blocks, id: str | None = None, metadata: Mapping[str, Any] | None = None
 ) -> Documents:
     """Return the documents of a call for one text."""
     if id is not None and not isinstance(id, str):

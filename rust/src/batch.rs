@@ -5,12 +5,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::blocks::Form;
 use crate::chars::CharIndex;
 use crate::cuts::sentences::sentence_ends;
 use crate::error::{Error, Result};
 use crate::guard::Guard;
 use crate::pack::Packed;
-use crate::split::{Measure, Splitter};
+use crate::split::{Document, Measure, Splitter};
+use crate::structure::columns::StructureColumns;
+use crate::structure::cutting::Structure;
 use crate::text::Text;
 use crate::tokenizer::Tokenizer;
 
@@ -19,6 +22,7 @@ const WORTH_A_THREAD: usize = 1 << 16;
 
 /// The chunk is larger than the limit: one indivisible unit is.
 pub const OVERSIZE: u32 = 1;
+pub use crate::structure::carried::{PART, SHORTENED};
 
 /// One text to cut.
 #[derive(Clone, Copy)]
@@ -35,6 +39,19 @@ pub struct Source<'t> {
     pub char_start: usize,
     /// The row of the chunk it is, when it is one.
     pub parent: Option<i64>,
+    /// What is known of its form.
+    pub form: Form<'t>,
+    /// Its document's title; empty where it has none.
+    pub title: &'t str,
+}
+
+impl<'t> Source<'t> {
+    /// A whole text of which no more is known.
+    #[must_use]
+    pub fn new(text: &'t str, ascii: bool, doc: i32) -> Self {
+        let (form, title) = (Form::Unknown, "");
+        Self { text, ascii, doc, byte_start: 0, char_start: 0, parent: None, form, title }
+    }
 }
 
 /// The chunks of some texts, a column each. All offsets are half-open and within the document.
@@ -54,10 +71,12 @@ pub struct Columns {
     pub char_end: Vec<i64>,
     /// Units in the chunk.
     pub size: Vec<i64>,
-    /// Bits: [`OVERSIZE`].
+    /// Bits: [`OVERSIZE`], [`PART`], [`SHORTENED`].
     pub flags: Vec<u32>,
     /// The row of the parent; empty when the texts are no chunks.
     pub parent: Vec<i64>,
+    /// What the documents' blocks say of the chunks; without rows where no blocks are known.
+    pub structure: StructureColumns,
 }
 
 impl Columns {
@@ -80,7 +99,15 @@ impl Columns {
         }
     }
 
-    fn push(&mut self, source: &Source<'_>, index: &CharIndex<'_>, chunks: &[Packed], size: usize) {
+    fn push(
+        &mut self,
+        source: &Source<'_>,
+        index: &CharIndex<'_>,
+        chunks: &[Packed],
+        structure: Option<Structure>,
+        size: usize,
+    ) {
+        let rows = self.len();
         let same = source.ascii && source.byte_start == source.char_start;
         if !same {
             self.fill_chars();
@@ -103,14 +130,23 @@ impl Columns {
             self.flags.push(if chunk.size > size { OVERSIZE } else { 0 });
             self.parent.extend(source.parent);
         }
+        if let Some(structure) = structure {
+            for (flags, carried) in self.flags[rows..].iter_mut().zip(&structure.carried) {
+                *flags |= carried.flags;
+            }
+            self.structure.push(rows, source, index, structure);
+        }
     }
 
     fn append(&mut self, mut other: Columns) {
-        if self.is_empty() {
+        let (rows, more) = (self.len(), other.len());
+        self.structure.append(rows, more, std::mem::take(&mut other.structure));
+        if rows == 0 {
+            other.structure = std::mem::take(&mut self.structure);
             *self = other;
             return;
         }
-        if other.is_empty() {
+        if more == 0 {
             return;
         }
         if !self.char_start.is_empty() || !other.char_start.is_empty() {
@@ -308,12 +344,16 @@ fn split_block(
         let index = CharIndex::new(source.text, source.ascii);
         let work = || {
             let text = Text::new(source.text, source.ascii);
-            splitter.split(&text, &index, measure, within, guard)
+            let (form, title) = (source.form, source.title);
+            let document = Document { text: &text, index: &index, form, title };
+            splitter.split(document, measure, within, guard)
         };
         // A defect that one text brings to light is that text's failure.
         let result = catch_unwind(AssertUnwindSafe(work));
         match result.unwrap_or_else(|panic| Err(Error::from_panic(&*panic))) {
-            Ok(chunks) => cut.columns.push(source, &index, &chunks, splitter.size()),
+            Ok((chunks, structure)) => {
+                cut.columns.push(source, &index, &chunks, structure, splitter.size());
+            }
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => {
                 cut.failures.push(Failure { doc: source.doc, error });
@@ -339,9 +379,8 @@ pub fn sentences(text: &str, ascii: bool, poll: &dyn Fn() -> Result<()>) -> Resu
         .filter_map(|(start, &end)| whole.trim(start, end))
         .map(|(a, b)| Packed::new(a, b, index.rank(b) - index.rank(a)))
         .collect();
-    let source = Source { text, ascii, doc: 0, byte_start: 0, char_start: 0, parent: None };
     let mut columns = Columns::default();
-    columns.push(&source, &index, &chunks, usize::MAX);
+    columns.push(&Source::new(text, ascii, 0), &index, &chunks, None, usize::MAX);
     Ok(columns)
 }
 

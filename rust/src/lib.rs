@@ -5,6 +5,7 @@
 //!
 //! * [`cuts`]: where a text may be cut, one file per kind of border
 //! * [`blocks`]: what stands where in a document, one file per form
+//! * [`structure`]: what is made of blocks: sections, headings in force, context
 //! * [`ruler`]: how long a stretch is, one file per unit
 //! * [`tokenizer`]: text to token ends
 //! * [`pack`]: the packer
@@ -21,6 +22,7 @@ pub mod guard;
 pub mod pack;
 pub mod ruler;
 pub mod split;
+pub mod structure;
 pub mod text;
 pub mod tokenizer;
 

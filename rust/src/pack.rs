@@ -61,13 +61,25 @@ pub struct Packer<'a, 't, R: ?Sized> {
     /// Where the units of the last chunk start; unused while they are grapheme clusters.
     units: Vec<usize>,
     graphemes: bool,
+    /// Where the section starts that is being packed: no overlap reaches before it.
+    floor: usize,
+    /// From which place on a chunk that starts there leaves how many units free, in order.
+    reserved: &'a [(usize, usize)],
 }
 
 impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
     /// A packer with nothing packed yet.
     pub fn new(text: &'a Text<'t>, ruler: &'a R, limit: Limit, guard: &'a Guard<'a>) -> Self {
         let (chunks, units) = (Vec::new(), Vec::new());
-        Self { text, ruler, limit, guard, chunks, units, graphemes: false }
+        Self { text, ruler, limit, guard, chunks, units, graphemes: false, floor: 0, reserved: &[] }
+    }
+
+    /// Leaves room in each chunk for what is put before it: from each of these places on, so many
+    /// units, less than the size. The first place is 0.
+    #[must_use]
+    pub fn reserving(mut self, reserved: &'a [(usize, usize)]) -> Self {
+        self.reserved = reserved;
+        self
     }
 
     /// Chunks made of the largest pieces that fit, opened through `levels`.
@@ -76,6 +88,19 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
         if end > 0 {
             // The text as one piece above the first level: the general case without a special one.
             self.run(0, &[end], levels)?;
+        }
+        self.finish()
+    }
+
+    /// The same within each section, of which these are the starts: only what is too small crosses
+    /// from one to the other.
+    pub fn by_sections(mut self, starts: &[usize], levels: &[Level]) -> Result<Vec<Packed>> {
+        let ends = starts.iter().skip(1).copied().chain([self.text.len()]);
+        for (&start, end) in starts.iter().zip(ends) {
+            if start < end {
+                self.floor = start;
+                self.run(start, &[end], levels)?;
+            }
         }
         self.finish()
     }
@@ -157,7 +182,7 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
         if first == end {
             return Ok(cuts.len());
         }
-        let plan = self.ruler.ahead(first, self.limit.size)?;
+        let plan = self.ruler.ahead(first, self.budget(first))?;
         let mut n = cuts.partition_point(|&cut| cut <= plan);
         let planned = n;
         while n > 0 && !self.fits(open, cuts[n - 1])? {
@@ -200,7 +225,19 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
     }
 
     fn fits(&self, open: usize, close: usize) -> Result<bool> {
-        Ok(self.size(open, close)? <= self.limit.size)
+        let size = self.size(open, close)?;
+        if self.reserved.is_empty() || size > self.limit.size {
+            return Ok(size <= self.limit.size);
+        }
+        let start = if self.limit.trim { self.text.trim_start(open, close) } else { open };
+        Ok(size <= self.budget(start))
+    }
+
+    /// Units that the text of a chunk from `start` may have.
+    fn budget(&self, start: usize) -> usize {
+        let behind = self.reserved.partition_point(|(from, _)| *from <= start);
+        let reserved = behind.checked_sub(1).map_or(0, |i| self.reserved[i].1);
+        self.limit.size - reserved.min(self.limit.size)
     }
 
     /// Where the chunk whose first new piece is `at..need` starts, overlap included.
@@ -215,6 +252,7 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
             need_end = self.text.trim_end(at, need);
         }
         let low = (last.start.max(last.open) + 1)
+            .max(self.floor)
             .max(self.ruler.behind(shared_end, self.limit.overlap)?)
             .max(self.ruler.behind(need_end, self.limit.size)?);
         if low >= at {
@@ -224,7 +262,8 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
             return self.first_grapheme(low, at, shared_end, need);
         }
         let units = &self.units[..];
-        let min = units.partition_point(|&unit| unit <= last.start.max(last.open));
+        let least = last.start.max(last.open).max(self.floor.saturating_sub(1));
+        let min = units.partition_point(|&unit| unit <= least);
         let mut i = units.partition_point(|&unit| unit < low);
         let planned = i;
         while i > min && self.may_start(units[i - 1], shared_end, need)? {
@@ -279,7 +318,7 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
                     self.first_grapheme(low, at, at, need)?
                 }
             };
-            let mut close = text.graphemes.floor(self.ruler.ahead(open, self.limit.size)?.min(end));
+            let mut close = text.graphemes.floor(self.ruler.ahead(open, self.budget(open))?.min(end));
             while close > at && !self.fits(open, close)? {
                 close = text.graphemes.prev(close);
             }

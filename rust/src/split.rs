@@ -1,5 +1,6 @@
 //! The strategies of the core: checked settings, and one function over one text.
 
+use crate::blocks::{Form, Format};
 use crate::chars::CharIndex;
 use crate::cuts::Level;
 use crate::cuts::separators::Separator;
@@ -10,6 +11,9 @@ use crate::ruler::Ruler;
 use crate::ruler::measured::Measured;
 use crate::ruler::plain::{Bytes, Chars};
 use crate::ruler::words::Words;
+use crate::structure::cutting::{Cutting, Structure, Within};
+use crate::structure::depth::Depth;
+use crate::structure::prefix::Template;
 use crate::text::Text;
 use crate::tokenizer::Tokenizer;
 
@@ -40,7 +44,25 @@ pub enum Strategy {
     Window,
     /// The largest meaningful pieces that fit, opened through these levels.
     Levels(Vec<Level>),
+    /// At the document's own structure.
+    Structural(Structural),
 }
+
+/// How a document is cut at its structure.
+#[derive(Clone, Debug)]
+pub struct Structural {
+    /// Which headings start a section.
+    pub depth: Depth,
+    /// About how many units a section should have, for [`Depth::Auto`].
+    pub target: usize,
+    /// The form of a text of which nothing else is known.
+    pub format: Format,
+    /// What stands before a chunk when it is embedded, where it counts towards the size.
+    pub template: Option<Template>,
+}
+
+/// What the words of a block are opened at.
+const WORDS: [Level; 3] = [Level::Sentence, Level::Word, Level::WordPart];
 
 impl Strategy {
     /// Paragraphs, then lines, sentences, words and what UAX #29 sees inside words.
@@ -59,12 +81,25 @@ impl Strategy {
     /// Sentences; only one that is too large is opened.
     #[must_use]
     pub fn sentence() -> Self {
-        Self::Levels(vec![Level::Sentence, Level::Word, Level::WordPart])
+        Self::Levels(WORDS.to_vec())
     }
 }
 
 /// Each level that opens a piece takes a frame of the stack.
 const MOST_LEVELS: usize = 256;
+
+/// One text to cut, with what is known of it.
+#[derive(Clone, Copy)]
+pub struct Document<'a, 't> {
+    /// The text.
+    pub text: &'a Text<'t>,
+    /// Its characters.
+    pub index: &'a CharIndex<'t>,
+    /// Its form.
+    pub form: Form<'a>,
+    /// Its title; empty where it has none.
+    pub title: &'a str,
+}
 
 /// A strategy with its settings, checked.
 #[derive(Clone)]
@@ -117,24 +152,38 @@ impl Splitter {
         self.limit.size
     }
 
-    /// Cuts one text, whose character index is `index`, on up to `threads` threads.
+    /// Cuts one text on up to `threads` threads; what its blocks say of the chunks comes along where
+    /// blocks are known.
     pub fn split(
         &self,
-        text: &Text<'_>,
-        index: &CharIndex<'_>,
+        document: Document<'_, '_>,
         measure: Option<Measure<'_>>,
         threads: usize,
         guard: &Guard<'_>,
-    ) -> Result<Vec<Packed>> {
+    ) -> Result<(Vec<Packed>, Option<Structure>)> {
+        let Document { text, index, .. } = document;
         match (&self.unit, measure) {
-            (Unit::Bytes, _) => self.pack(text, &Bytes { len: text.len() }, guard),
-            (Unit::Chars, _) => self.pack(text, &Chars { index }, guard),
-            (Unit::Words, _) => self.pack(text, &Words::new(text.str), guard),
+            (Unit::Bytes, _) => {
+                let count = |text: &str| Ok(text.len());
+                self.cut(document, &Bytes { len: text.len() }, &count, guard)
+            }
+            (Unit::Chars, _) => {
+                let count = |text: &str| Ok(text.chars().count());
+                self.cut(document, &Chars { index }, &count, guard)
+            }
+            (Unit::Words, _) => {
+                let count = |text: &str| Words::new(text).size(0, text.len());
+                self.cut(document, &Words::new(text.str), &count, guard)
+            }
             (Unit::Tokens(tokenizer), _) => {
-                self.pack(text, &*tokenizer.measure(text.str, threads, guard)?, guard)
+                let count = |text: &str| tokenizer.count(text, guard);
+                let ruler = tokenizer.measure(text.str, threads, guard)?;
+                self.cut(document, &*ruler, &count, guard)
             }
             (Unit::Measured, Some(measure)) => {
-                self.pack(text, &Measured::new(text.str, measure), guard)
+                // As of a chunk, the size of nothing is not asked for.
+                let count = |text: &str| if text.is_empty() { Ok(0) } else { measure(text) };
+                self.cut(document, &Measured::new(text.str, measure), &count, guard)
             }
             (Unit::Measured, None) => {
                 Err(Error::Internal("a measured unit was used without its function".into()))
@@ -142,13 +191,38 @@ impl Splitter {
         }
     }
 
-    fn pack<R: Ruler + ?Sized>(
+    fn cut<R: Ruler + ?Sized>(
         &self,
-        text: &Text<'_>,
+        document: Document<'_, '_>,
         ruler: &R,
+        count: &dyn Fn(&str) -> Result<usize>,
         guard: &Guard<'_>,
-    ) -> Result<Vec<Packed>> {
-        let packer = Packer::new(text, ruler, self.limit, guard);
+    ) -> Result<(Vec<Packed>, Option<Structure>)> {
+        let Document { text, form, title, .. } = document;
+        let limit = self.limit;
+        let (format, template) = match &self.strategy {
+            Strategy::Structural(own) => (Some(own.format), own.template.as_ref()),
+            _ => (None, None),
+        };
+        let Some(blocks) = form.blocks(text.str, format) else {
+            return Ok((self.pack(Packer::new(text, ruler, limit, guard))?, None));
+        };
+        let within = match &self.strategy {
+            Strategy::Structural(own) => Within::Sections(own.depth, own.target, &WORDS),
+            Strategy::Levels(levels) => match &levels[..] {
+                [Level::Sentence, below @ ..] => Within::Sentences(below),
+                levels => Within::Blocks(levels),
+            },
+            Strategy::Whole | Strategy::Window => Within::Text,
+        };
+        let blocks = &*blocks;
+        let cutting = Cutting { text, ruler, limit, guard, blocks, count, template, title };
+        let (chunks, structure) = cutting.run(&within, |packer| self.pack(packer))?;
+        Ok((chunks, Some(structure)))
+    }
+
+    /// Packs a text of whose blocks nothing is known, or which have no say.
+    fn pack<R: Ruler + ?Sized>(&self, packer: Packer<'_, '_, R>) -> Result<Vec<Packed>> {
         match &self.strategy {
             Strategy::Whole => packer.whole(),
             // A word is wider than a border: its windows are runs of whole words.
@@ -157,6 +231,9 @@ impl Splitter {
             }
             Strategy::Window => packer.by_windows(),
             Strategy::Levels(levels) => packer.by_levels(levels),
+            Strategy::Structural(_) => {
+                Err(Error::Internal("a document is cut at its structure without blocks".into()))
+            }
         }
     }
 }

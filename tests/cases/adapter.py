@@ -44,7 +44,7 @@ OPS = {
 PARAMETERS = {
     *("op", "strategy", "size", "overlap", "unit", "tokenizer", "count_special", "separators"),
     *("is_regex", "keep_separator", "min_size", "trim", "metadata", "id", "calls", "times"),
-    *("parent_size", "child_size"),
+    *("parent_size", "child_size", "prefix", "table_header", "pages"),
 }
 
 
@@ -84,6 +84,9 @@ def strategy_of(call: dict[str, Any], unit: Any = None) -> Any:
             given = [cantle.Separator(s, regex=regex, side=side) if s else s for s in given]
         settings["separators"] = given
     name = call.get("strategy", "recursive")
+    if name == "structural":
+        settings["depth"] = "all"
+        settings |= {"prefix": "path"} if call.get("prefix") == "heading_path" else {}
     if name not in REGISTRY:
         return cantle.strategy_from_text(name, **settings)
     return REGISTRY[name](**settings)
@@ -297,6 +300,9 @@ def boundary_not_in(outcome: Outcome, given: dict[str, Any]) -> None:
                 assert oracle.is_blank(before) or oracle.is_blank(after)
             elif what == "line":
                 assert before in oracle.BREAKS or after in oracle.BREAKS
+            elif what == "table_row":
+                row = text[text.rfind("\n", 0, at) + 1 : text.find("\n", at)]
+                assert "|" not in row or before in oracle.BREAKS or after in oracle.BREAKS
             else:
                 raise NotImplementedError(what)
 

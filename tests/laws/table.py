@@ -30,6 +30,11 @@ SETTINGS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "window": {},
     "recursive": {"min_size": _min_size, "separators": _separators},
     "sentence": {"min_size": _min_size},
+    "structural": {
+        "min_size": _min_size,
+        "depth": st.sampled_from(["auto", "all", 1, 3]),
+        "target": st.sampled_from([None, 1, 20, 400]),
+    },
 }
 """Every strategy of the registry with what it takes beside size, overlap, unit and trim.
 

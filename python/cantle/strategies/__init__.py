@@ -5,6 +5,7 @@ from __future__ import annotations
 from cantle.strategies.recursive import Recursive, Separator
 from cantle.strategies.sentence import Sentence, sentences
 from cantle.strategies.splitting import Splitting
+from cantle.strategies.structural import Structural
 from cantle.strategies.text import strategies_from_text, strategy_from_text
 from cantle.strategies.whole import Whole
 from cantle.strategies.window import Window
@@ -14,6 +15,7 @@ __all__ = [
     "Sentence",
     "Separator",
     "Splitting",
+    "Structural",
     "Whole",
     "Window",
     "sentences",

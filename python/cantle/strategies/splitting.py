@@ -22,6 +22,7 @@ from cantle.documents import (
     is_arrow,
     one_document,
 )
+from cantle.structure import Blocks
 
 Errors: TypeAlias = Literal["raise", "skip"]
 """What becomes of a document that cannot be read or cut."""
@@ -45,12 +46,15 @@ class Splitting:
     """A short hash of the settings, the name left out: 16 hexadecimal digits."""
     _splitter: _core.Splitter
     _unit_name: str
+    _template: str | None = None
+    """What stands before a chunk's text when it is embedded, where the strategy has a say."""
 
     def _build(
         self,
         *,
         min_size: object = 0,
         separators: Sequence[tuple[str, bool, str | None]] | None = None,
+        structural: tuple[object, object, str, str | None] | None = None,
     ) -> None:
         """Check the settings and build the core's splitter; called by `__post_init__`."""
         if not isinstance(self.trim, bool):
@@ -66,6 +70,7 @@ class Splitting:
             self.trim,
             min_size,
             separators,
+            structural,
         )
         unit_name = units.describe(unit)
         # Derived once: a short text is cut in less time than these take.
@@ -89,9 +94,23 @@ class Splitting:
                 settings.append(f"{field.name}={getattr(self, field.name)!r}")
         return hashlib.blake2b("\n".join(settings).encode(), digest_size=8).hexdigest()
 
+    def _forms(self, documents: Documents) -> list[object] | None:
+        """Return for each document its blocks, its form's name or None, or None for all of it."""
+        if documents.blocks is None:
+            return None
+        return [None if blocks is None else blocks._core for blocks in documents.blocks]
+
+    def _titles(self, documents: Documents) -> list[str] | None:
+        """Return the documents' titles, where they count towards a chunk's size."""
+        return None
+
+    def _target(self) -> int | None:
+        """Return what a depth is chosen by, where one is chosen."""
+        return None
+
     def split(
         self,
-        text: Text,
+        text: Text | Blocks,
         *,
         id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
@@ -100,7 +119,8 @@ class Splitting:
         """Return the chunks of one text.
 
         Args:
-            text: `str`, or UTF-8 `bytes`.
+            text: `str`, UTF-8 `bytes`, or the `Blocks` of a document, whose kinds, headings and
+                pages ride along.
             id: The document's id, the first part of its chunks' ids. Default: `doc0`.
             metadata: The document's metadata, copied to its chunks.
             threads: How many threads of this call work on a text of a megabyte or more; 0 is one
@@ -110,7 +130,7 @@ class Splitting:
             TextError: The text is not UTF-8, or holds a lone surrogate; says where.
         """
         documents = one_document(text, id, metadata)
-        columns = self._splitter.split(documents.texts, threads, False)
+        columns = self._columns(documents, threads, False)
         for _, error, at in columns.pop("failures"):
             if at == "unit":
                 raise error
@@ -120,7 +140,7 @@ class Splitting:
 
     def split_all(
         self,
-        texts: Iterable[Text] | Arrow,
+        texts: Iterable[Text | Blocks] | Arrow,
         *,
         ids: Iterable[str] | Arrow | None = None,
         metadata: Iterable[Mapping[str, Any]] | None = None,
@@ -132,7 +152,7 @@ class Splitting:
         """Return the chunks of many texts, in order.
 
         Args:
-            texts: `str` or UTF-8 `bytes`, one per document; or anything that hands out Arrow
+            texts: `str`, UTF-8 `bytes` or `Blocks`, one per document; or anything that hands out Arrow
                 strings by the PyCapsule interface: an array, a column, a stream, a table. Arrow
                 texts are read where they lie; a null counts as an empty text.
             ids: One id per text, no two equal. Default: `doc0`, `doc1`, ...
@@ -160,7 +180,7 @@ class Splitting:
 
     def stream(
         self,
-        texts: Iterable[Text] | Arrow,
+        texts: Iterable[Text | Blocks] | Arrow,
         *,
         batch: int = 1_000,
         ids: Iterable[str] | Arrow | None = None,
@@ -222,8 +242,12 @@ class Splitting:
             if rest is not None and next(rest, _NOTHING) is not _NOTHING:
                 raise _core.SettingError(f"{argument} has more entries than the {first} texts")
 
+    def _columns(self, documents: Documents, threads: int, skip: bool) -> dict[str, Any]:
+        forms, titles = self._forms(documents), self._titles(documents)
+        return self._splitter.split(documents.texts, threads, skip, forms, titles)
+
     def _cut(self, documents: Documents, threads: int, skip: bool) -> Chunks:
-        columns = self._splitter.split(documents.texts, threads, skip)
+        columns = self._columns(documents, threads, skip)
         failures = columns.pop("failures")
         if documents.first and isinstance(documents.texts, tuple):
             failures = [
@@ -288,6 +312,8 @@ class Splitting:
             unit=self._unit_name,
             fingerprint=self.fingerprint,
             parents=parents,
+            template=self._template or _core.TEMPLATE,
+            target=self._target(),
         )
 
     def __reduce__(self: Self) -> tuple[Any, ...]:
@@ -320,14 +346,14 @@ def _reason(error: Exception, at: str) -> str:
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
-def _iterable(texts: Iterable[Text]) -> Iterable[Text]:
-    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+def _iterable(texts: Iterable[Text | Blocks]) -> Iterable[Text | Blocks]:
+    if isinstance(texts, str | bytes | Blocks) or not isinstance(texts, Iterable):
         kind = type(texts).__qualname__
         raise TypeError(f"texts must be a sequence of texts, not {kind}; use split for one text")
     return texts
 
 
-def _parts(texts: Iterator[Text], batch: int) -> Iterator[Part]:
+def _parts(texts: Iterator[Text | Blocks], batch: int) -> Iterator[Part]:
     while part := tuple(islice(texts, batch)):
         yield part, None, None
 
@@ -337,5 +363,5 @@ def _refuse_column(id: str | None) -> None:
         raise _core.SettingError(f"id ({id!r}) names a column, and texts is no table")
 
 
-def _sequence(texts: Iterable[Text]) -> Sequence[Text]:
+def _sequence(texts: Iterable[Text | Blocks]) -> Sequence[Text | Blocks]:
     return texts if isinstance(texts, list | tuple) else tuple(_iterable(texts))

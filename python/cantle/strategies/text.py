@@ -9,11 +9,12 @@ from cantle import _core
 from cantle.strategies.recursive import Recursive
 from cantle.strategies.sentence import Sentence
 from cantle.strategies.splitting import Splitting
+from cantle.strategies.structural import Structural
 from cantle.strategies.whole import Whole
 from cantle.strategies.window import Window
 
 REGISTRY: dict[str, type[Splitting]] = {
-    strategy.strategy: strategy for strategy in (Whole, Window, Recursive, Sentence)
+    strategy.strategy: strategy for strategy in (Whole, Window, Recursive, Sentence, Structural)
 }
 """Every strategy by its name. The laws run over all of them."""
 
@@ -117,7 +118,7 @@ def _unquoted(text: str) -> str:
 
 def _value(key: str, text: str) -> Any:
     text = _unquoted(text)
-    if key in ("unit", "name"):
+    if key in ("unit", "name", "prefix", "format") or (key == "depth" and text.isalpha()):
         return text
     if key == "trim":
         if text.lower() not in ("true", "false"):

@@ -7,6 +7,8 @@
 
 pub mod markdown;
 
+use std::borrow::Cow;
+
 /// What a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -123,4 +125,62 @@ pub struct Blocks {
     pub blocks: Vec<Block>,
     /// What the headings say, without marks, in order: one for each block that is a heading.
     pub titles: Vec<String>,
+}
+
+/// The forms that are read where the text lies: the text itself is the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// See [`markdown`].
+    Markdown,
+}
+
+impl Format {
+    /// Every form, in the order in which a message lists them.
+    pub const ALL: [Format; 1] = [Format::Markdown];
+
+    /// Its name for a user.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Markdown => "markdown",
+        }
+    }
+
+    /// The form of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Reads the blocks of `text`.
+    #[must_use]
+    pub fn blocks(self, text: &str) -> Blocks {
+        match self {
+            Format::Markdown => markdown::blocks(text),
+        }
+    }
+}
+
+/// What is known of a text's form.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Form<'t> {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// Its form, by which its blocks are read.
+    In(Format),
+    /// Its blocks.
+    Read(&'t Blocks),
+}
+
+impl<'t> Form<'t> {
+    /// The blocks of `text`; of a form that is not known, those of `otherwise`, if there is one.
+    #[must_use]
+    pub fn blocks(self, text: &str, otherwise: Option<Format>) -> Option<Cow<'t, Blocks>> {
+        match self {
+            Form::Read(blocks) => Some(Cow::Borrowed(blocks)),
+            Form::In(format) => Some(Cow::Owned(format.blocks(text))),
+            Form::Unknown => otherwise.map(|format| Cow::Owned(format.blocks(text))),
+        }
+    }
 }

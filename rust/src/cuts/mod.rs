@@ -32,6 +32,8 @@ pub enum Level {
     WordPart,
     /// At a separator of the caller's.
     Separator(Separator),
+    /// At these places of one text, in order: where the blocks of a document start.
+    Places(Vec<usize>),
 }
 
 impl Level {
@@ -57,6 +59,10 @@ impl Level {
             Level::WordPart => words::parts(text.str, start, end, guard, &mut push)?,
             Level::Separator(separator) => {
                 separator.cuts(text.str, start, end, guard, &mut push)?
+            }
+            Level::Places(places) => {
+                let first = places.partition_point(|&at| at <= start);
+                places[first..].iter().take_while(|&&at| at < end).for_each(|&at| push(at));
             }
             Level::Sentence => {
                 let mut ends = Vec::new();

@@ -4,6 +4,7 @@ use numpy::{Element, IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::structure;
 use crate::batch::Columns;
 
 /// A vector as an array that nobody can write to.
@@ -19,6 +20,7 @@ pub(super) fn array<'py, T: Element>(py: Python<'py>, mut values: Vec<T>) -> Bou
 /// there only for chunks cut within chunks.
 pub(super) fn dict(py: Python<'_>, columns: Columns) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
+    let rows = columns.len();
     dict.set_item("doc", array(py, columns.doc))?;
     dict.set_item("ordinal", array(py, columns.ordinal))?;
     let byte_start = array(py, columns.byte_start);
@@ -37,5 +39,6 @@ pub(super) fn dict(py: Python<'_>, columns: Columns) -> PyResult<Bound<'_, PyDic
     if !columns.parent.is_empty() {
         dict.set_item("parent", array(py, columns.parent))?;
     }
+    structure::add(py, &dict, columns.structure, rows)?;
     Ok(dict)
 }

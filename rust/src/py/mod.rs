@@ -3,10 +3,12 @@
 //! Docstrings live in Python; `_core.pyi` holds the types and is checked against this module.
 
 mod arrow;
+mod blocks;
 mod columns;
 mod enter;
 mod errors;
 mod splitter;
+mod structure;
 mod texts;
 mod tokenizer;
 
@@ -21,11 +23,17 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("OVERSIZE", crate::batch::OVERSIZE)?;
+    module.add("PART", crate::batch::PART)?;
+    module.add("SHORTENED", crate::batch::SHORTENED)?;
+    module.add("KINDS", blocks::kinds(py)?)?;
+    module.add("FORMATS", blocks::formats(py)?)?;
+    module.add("TEMPLATE", crate::structure::prefix::TEMPLATE)?;
     module.add("SettingError", py.get_type::<errors::SettingError>())?;
     module.add("TextError", py.get_type::<errors::TextError>())?;
     module.add("TokenizerError", py.get_type::<errors::TokenizerError>())?;
     module.add("InternalError", py.get_type::<errors::InternalError>())?;
     module.add_class::<splitter::Splitter>()?;
+    module.add_class::<blocks::Blocks>()?;
     module.add_class::<tokenizer::Tokenizer>()?;
     module.add_class::<tokenizer::TokenRuler>()?;
     module.add_class::<arrow::strings::ArrowTexts>()?;
@@ -34,6 +42,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<arrow::write::ArrowChunks>()?;
     module.add_function(wrap_pyfunction!(tokenizer::vocabularies, module)?)?;
     module.add_function(wrap_pyfunction!(tokenizer::pattern_name, module)?)?;
+    module.add_function(wrap_pyfunction!(structure::render, module)?)?;
+    module.add_function(wrap_pyfunction!(structure::carried, module)?)?;
     module.add_function(wrap_pyfunction!(texts::sentences, module)?)?;
     module.add_function(wrap_pyfunction!(texts::cuts, module)?)?;
     module.add_function(wrap_pyfunction!(texts::span_offsets, module)?)?;

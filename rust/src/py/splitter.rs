@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
+use super::blocks::{format, tell};
 use super::columns::dict;
 use super::enter::{attached, detached};
 use super::errors::SettingError;
@@ -16,7 +17,9 @@ use crate::batch::{Columns, Source, split_all, split_measured};
 use crate::cuts::separators::{Separator, Side};
 use crate::error::Error;
 use crate::pack::Limit;
-use crate::split::{Splitter as Core, Strategy, Unit};
+use crate::split::{Splitter as Core, Strategy, Structural, Unit};
+use crate::structure::depth::Depth;
+use crate::structure::prefix::Template;
 
 #[pyclass(frozen, module = "cantle._core")]
 pub(super) struct Splitter {
@@ -71,10 +74,46 @@ fn separators(parts: Vec<SeparatorParts>) -> PyResult<Vec<Separator>> {
     Ok(levels)
 }
 
+/// Depth, target, form and template of `Structural`.
+type StructuralParts<'py> =
+    (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, String, Option<String>);
+
+fn structural(parts: Option<StructuralParts<'_>>, size: usize) -> PyResult<Structural> {
+    let Some((depth, target, form, template)) = parts else {
+        return Err(SettingError::new_err("structural needs its settings"));
+    };
+    let depth = match depth.cast::<PyString>() {
+        Ok(word) => match word.to_str()? {
+            "auto" => Depth::Auto,
+            "all" => Depth::All,
+            other => {
+                return Err(SettingError::new_err(format!(
+                    "depth ({other:?}) must be \"auto\", \"all\" or a heading's level"
+                )));
+            }
+        },
+        Err(_) => match u16::try_from(number("depth", &depth)?) {
+            Ok(0) => return Err(SettingError::new_err("depth (0) must be at least 1")),
+            Ok(level) => Depth::At(level),
+            Err(_) => Depth::All,
+        },
+    };
+    let target = match target {
+        None => size,
+        Some(target) => number("target", &target)?,
+    };
+    if target == 0 {
+        return Err(SettingError::new_err("target (0) must be at least 1"));
+    }
+    let template = template.map(|template| Template::new(&template)).transpose()?;
+    Ok(Structural { depth, target, format: format(&form)?, template })
+}
+
 #[pymethods]
 impl Splitter {
     #[new]
-    #[pyo3(signature = (strategy, size, overlap, unit, trim, min_size, separators))]
+    #[pyo3(signature = (strategy, size, overlap, unit, trim, min_size, separators, structural=None))]
+    #[expect(clippy::too_many_arguments, reason = "one argument per setting")]
     fn new(
         strategy: &str,
         size: &Bound<'_, PyAny>,
@@ -83,6 +122,7 @@ impl Splitter {
         trim: bool,
         min_size: &Bound<'_, PyAny>,
         separators: Option<Vec<SeparatorParts>>,
+        structural: Option<StructuralParts<'_>>,
     ) -> PyResult<Self> {
         let limit = Limit {
             size: number("size", size)?,
@@ -91,6 +131,7 @@ impl Splitter {
             trim,
         };
         let strategy = match (strategy, separators) {
+            ("structural", _) => Strategy::Structural(self::structural(structural, limit.size)?),
             ("recursive", Some(parts)) => Strategy::separators(self::separators(parts)?),
             ("recursive", None) => Strategy::recursive(),
             ("sentence", _) => Strategy::sentence(),
@@ -121,16 +162,23 @@ impl Splitter {
     /// Cuts each text; the columns of all, and `failures`: for each text that could not be read or cut
     /// its number, the exception, and which of `unread`, `cut` and `unit` failed. Without `skip`, the
     /// first failure ends the call.
+    ///
+    /// For each text `forms` holds `None`, the name of its form or its blocks, and `titles` its title.
+    #[pyo3(signature = (texts, threads, skip, forms=None, titles=None))]
+    #[expect(clippy::too_many_arguments, reason = "one argument per column")]
     fn split<'py>(
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
         threads: &Bound<'py, PyAny>,
         skip: bool,
+        forms: Option<Vec<Bound<'py, PyAny>>>,
+        titles: Option<Vec<String>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let threads = number("threads", threads)?;
         let texts = Texts::new(texts)?;
-        let (sources, unread) = texts.sources(skip)?;
+        let (mut sources, unread) = texts.sources(skip)?;
+        tell(&mut sources, forms.as_deref(), titles.as_deref())?;
         let mut failures: Vec<_> =
             unread.into_iter().map(|(doc, error)| (doc, error, "unread")).collect();
         let columns = if skip || failures.is_empty() {
@@ -175,14 +223,9 @@ impl Splitter {
                     "parents[{row}]: {a}..{b} is no span of its text"
                 )));
             };
-            sources.push(Source {
-                text: part,
-                ascii,
-                doc,
-                byte_start: a,
-                char_start: chars,
-                parent: Some(row as i64),
-            });
+            let parent = Some(row as i64);
+            let source = Source::new(part, ascii, doc);
+            sources.push(Source { byte_start: a, char_start: chars, parent, ..source });
         }
         let (columns, failures) = self.run(py, &sources, threads, false)?;
         match failures.into_iter().next() {

@@ -104,7 +104,7 @@ impl<'py> Texts<'py> {
                     ("", true)
                 }
             };
-            sources.push(Source { text, ascii, doc, byte_start: 0, char_start: 0, parent: None });
+            sources.push(Source::new(text, ascii, doc));
         }
         Ok((sources, unread))
     }

@@ -318,6 +318,13 @@ pub(in crate::py) struct ArrowTexts {
     pub(super) strings: Arc<Strings>,
 }
 
+impl ArrowTexts {
+    /// Strings of its own: a copy, for short ones.
+    pub(in crate::py) fn owned(texts: &[String]) -> Result<Self, Error> {
+        Ok(Strings::owned(texts)?.into())
+    }
+}
+
 impl From<Strings> for ArrowTexts {
     fn from(strings: Strings) -> Self {
         Self { strings: Arc::new(strings) }

@@ -1,0 +1,386 @@
+"""What stands where in a document: `Blocks`, and what they say of chunks: `Structure`.
+
+How blocks are read off a text and cut stands in the core.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cantle import _core
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+KINDS: tuple[str, ...] = tuple(_core.KINDS)
+"""What a block, or a chunk, can be; a column of kinds names one by its number here."""
+
+FORMATS: tuple[str, ...] = tuple(_core.FORMATS)
+"""The forms of documents whose blocks are read."""
+
+_GAP = "\n\n"
+"""Between two blocks that are handed in."""
+_NAMES = np.array(KINDS)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block that a caller hands in, from a reader of PDF or office files for example.
+
+    Args:
+        text: Its readable text. One that is blank stays in the columns, with an empty span.
+        kind: One of `cantle.KINDS`.
+        level: A heading's level, from 1; 0 for anything else.
+        page: The page it stands on, from 1; None if that is not known.
+        box: Its place on the page: left, top, right, bottom, in a unit of the caller's.
+        header: How many of its first lines every part of it carries, should it be cut: the header
+            rows of a table, the first line of a fence.
+    """
+
+    text: str
+    _: KW_ONLY
+    kind: str = "prose"
+    level: int = 0
+    page: int | None = None
+    box: tuple[float, float, float, float] | None = None
+    header: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise TypeError(f"text ({self.text!r}) must be str")
+        if self.kind not in KINDS:
+            known = ", ".join(map(repr, KINDS))
+            raise _core.SettingError(f"kind ({self.kind!r}) must be one of {known}")
+        for name in ("level", "page", "header"):
+            value = getattr(self, name)
+            if name == "page" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | np.integer):
+                raise TypeError(f"{name} ({value!r}) must be a whole number")
+            if not 0 <= value < 2**15:
+                raise _core.SettingError(f"{name} ({value}) must be from 0 to 32767")
+        if (self.kind == "heading") != (self.level > 0):
+            raise _core.SettingError(
+                f"level ({self.level}) must be at least 1 for a heading, and 0 for {self.kind!r}"
+                if self.kind != "heading"
+                else "level (0) must be at least 1 for a heading"
+            )
+        if self.box is not None and len(self.box) != 4:
+            raise _core.SettingError(f"box ({self.box!r}) must be left, top, right, bottom")
+
+
+class Blocks:
+    """The blocks of one document as read-only columns, and its text.
+
+    `blocks(text, format=...)` reads them off a text. `Blocks([...])` takes a caller's own: the text
+    is then that of the blocks, joined by a blank line. Every strategy takes them in place of a text.
+    """
+
+    __slots__ = ("_columns", "_core", "box", "page", "text")
+
+    text: str
+    """What the chunks are slices of."""
+    page: NDArray[np.int32] | None
+    """The page of each block, from 1; -1 where it is not known. None if no block has any."""
+    box: NDArray[np.float64] | None
+    """Left, top, right and bottom of each block; float [n, 4], NaN where it has none."""
+
+    def __init__(self, blocks: Iterable[Block]) -> None:
+        """Take the blocks of one document, in reading order.
+
+        Raises:
+            TypeError: One is no `Block`.
+            TextError: A text holds a lone surrogate.
+        """
+        rows = list(blocks)
+        for i, row in enumerate(rows):
+            if not isinstance(row, Block):
+                raise TypeError(f"blocks[{i}] ({row!r}) must be Block")
+        parts: list[str] = []
+        spans = np.zeros((3, len(rows)), np.int64)
+        at = 0
+        for i, row in enumerate(rows):
+            text = row.text.rstrip("\r\n")
+            if not text.strip():
+                spans[:, i] = at
+                continue
+            if parts:
+                parts.append(_GAP)
+                at += len(_GAP)
+            lines = text.splitlines(keepends=True)
+            head = "".join(lines[: row.header]) if row.header < len(lines) else ""
+            try:
+                end = at + len(text.encode())
+                spans[:, i] = at, end, at + len(head.encode())
+            except UnicodeEncodeError as error:
+                raise _core.TextError(
+                    f"blocks[{i}] holds a lone surrogate at character {error.start}"
+                ) from None
+            parts.append(text)
+            at = end
+        listed = [row.kind == "list" for row in rows]
+        after = [a and b for a, b in zip(listed, [False, *listed[:-1]], strict=True)]
+        core = _core.Blocks(
+            [KINDS.index(row.kind) for row in rows],
+            [row.level for row in rows],
+            [2 * here for here in listed],
+            [int(here) for here in after],
+            *spans,
+            [" ".join(row.text.split()) for row in rows if row.kind == "heading"],
+        )
+        pages = [-1 if row.page is None else row.page for row in rows]
+        boxes = [(math.nan,) * 4 if row.box is None else row.box for row in rows]
+        self._set(
+            "".join(parts),
+            core,
+            np.array(pages, np.int32) if any(row.page is not None for row in rows) else None,
+            np.array(boxes, np.float64) if any(row.box is not None for row in rows) else None,
+        )
+
+    def _set(
+        self,
+        text: str,
+        core: _core.Blocks,
+        page: NDArray[np.int32] | None,
+        box: NDArray[np.float64] | None,
+    ) -> None:
+        self.text = text
+        self._core = core
+        self._columns = core.columns()
+        self.page = page
+        self.box = box
+        for column in (page, box):
+            if column is not None:
+                column.setflags(write=False)
+
+    @property
+    def kind(self) -> NDArray[np.str_]:
+        """What each block is: one of `cantle.KINDS`."""
+        return _NAMES[self._columns["kind"]]
+
+    @property
+    def level(self) -> NDArray[np.uint16]:
+        """Each heading's level, from 1; 0 for anything else."""
+        return self._columns["level"]
+
+    @property
+    def depth(self) -> NDArray[np.uint16]:
+        """How many lists, items and quotes each block stands in."""
+        return self._columns["depth"]
+
+    @property
+    def byte_start(self) -> NDArray[np.int64]:
+        """Where each block starts, in UTF-8 bytes of `text`."""
+        return self._columns["start"]
+
+    @property
+    def byte_end(self) -> NDArray[np.int64]:
+        """Where each block ends, in UTF-8 bytes of `text`; behind its last line's break."""
+        return self._columns["end"]
+
+    @property
+    def head_end(self) -> NDArray[np.int64]:
+        """Where the part ends that every part of a block carries, in UTF-8 bytes of `text`."""
+        return self._columns["head"]
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """What the headings say, without marks: one for each block that is a heading."""
+        return tuple(self._columns["titles"])
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of each block, made now."""
+        data = self.text.encode()
+        spans = zip(self.byte_start.tolist(), self.byte_end.tolist(), strict=True)
+        return [data[start:end].decode() for start, end in spans]
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def __iter__(self) -> Iterator[Block]:
+        data = self.text.encode()
+        for row, kind in enumerate(self.kind.tolist()):
+            start, end, head = (int(self._columns[c][row]) for c in ("start", "end", "head"))
+            page = -1 if self.page is None else int(self.page[row])
+            box = None if self.box is None else tuple(self.box[row].tolist())
+            yield Block(
+                data[start:end].decode(),
+                kind=kind,
+                level=int(self.level[row]),
+                page=None if page < 0 else page,
+                box=None if box is None or math.isnan(box[0]) else box,  # type: ignore[arg-type]
+                header=len(data[start:head].decode().splitlines()),
+            )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Blocks):
+            return NotImplemented
+        mine, theirs = self._columns, other._columns
+        return (
+            self.text == other.text
+            and all(np.array_equal(mine[name], theirs[name]) for name in mine)
+            and _same(self.page, other.page)
+            and _same(self.box, other.box)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        kinds, counts = np.unique(self.kind, return_counts=True)
+        found = ", ".join(f"{n} {kind}" for kind, n in zip(kinds, counts, strict=True))
+        return f"Blocks({len(self)}: {found})" if len(self) else "Blocks(0)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.text, self._core, self.page, self.box)
+
+
+def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other, equal_nan=True)
+
+
+def _rebuild(
+    text: str,
+    core: _core.Blocks,
+    page: NDArray[np.int32] | None,
+    box: NDArray[np.float64] | None,
+) -> Blocks:
+    blocks = Blocks.__new__(Blocks)
+    blocks._set(text, core, page, box)
+    return blocks
+
+
+def blocks(text: str | bytes, *, format: str = "markdown") -> Blocks:
+    """Return the blocks of a text: headings, paragraphs, list items, tables, code and the like.
+
+    Args:
+        text: `str`, or UTF-8 `bytes`.
+        format: One of `cantle.FORMATS`.
+
+    Raises:
+        SettingError: The format is not known.
+        TextError: The text is not UTF-8, or holds a lone surrogate; says where.
+
+    Example:
+        >>> import cantle
+        >>> found = cantle.blocks("# Tea\\n\\nWarm the pot.\\n")
+        >>> list(zip(found.kind.tolist(), found.texts))
+        [('heading', '# Tea\\n'), ('prose', 'Warm the pot.\\n')]
+    """
+    core = _core.Blocks.read(text, format)
+    return _rebuild(text.decode() if isinstance(text, bytes) else text, core, None, None)
+
+
+class Report(NamedTuple):
+    """How deep a document was cut, and why."""
+
+    doc: int
+    """The document's number."""
+    id: str
+    """Its id."""
+    depth: int | None
+    """The most that a heading's level may be if it starts a section; None: any."""
+    reason: str
+    """What led to it, in words."""
+
+
+class Structure:
+    """What the blocks of some documents say of their chunks: headings, contexts, depths."""
+
+    __slots__ = ("_tables",)
+
+    def __init__(self, tables: Mapping[str, Any]) -> None:
+        """Made by a strategy."""
+        self._tables = dict(tables)
+        for table in self._tables.values():
+            if isinstance(table, np.ndarray) and table.flags.writeable:
+                table.setflags(write=False)
+
+    @property
+    def titles(self) -> list[str]:
+        """What the headings say, one a row."""
+        return list(self._tables["titles"])
+
+    @property
+    def level(self) -> NDArray[np.uint16]:
+        """The level of each heading."""
+        return self._tables["level"]
+
+    @property
+    def above(self) -> NDArray[np.int32]:
+        """The row of the heading that each stands under; -1 for none."""
+        return self._tables["above"]
+
+    @property
+    def doc(self) -> NDArray[np.int32]:
+        """The number of each heading's document."""
+        return self._tables["heading_doc"]
+
+    @property
+    def byte_start(self) -> NDArray[np.int64]:
+        """Where each heading's block starts, in UTF-8 bytes."""
+        return self._tables["heading_start"]
+
+    def path(self, row: int) -> tuple[str, ...]:
+        """Return the titles above a heading and its own, outermost first; none for -1."""
+        titles, above = self._tables["titles"], self.above
+        path = []
+        while row >= 0:
+            path.append(titles[row])
+            row = int(above[row])
+        return tuple(reversed(path))
+
+    def context(self, row: int) -> tuple[int, int, int, int]:
+        """Return where a context starts and ends, in bytes, then in characters."""
+        names = ("byte_start", "byte_end", "char_start", "char_end")
+        return tuple(int(self._tables[f"context_{name}"][row]) for name in names)  # type: ignore[return-value]
+
+    def reports(self, unit: str, target: int | None, ids: Any) -> list[Report]:
+        """Return what is known of each document's depth."""
+        tables = self._tables
+        return [
+            Report(doc, ids(doc), depth if depth < 2**16 - 1 else None, why)
+            for doc, depth, why in (
+                (doc, depth, _reason(depth, counts, medians, unit, target))
+                for doc, depth, counts, medians in zip(
+                    tables["settled_doc"].tolist(),
+                    tables["settled_depth"].tolist(),
+                    tables["sections"].tolist(),
+                    tables["medians"].tolist(),
+                    strict=True,
+                )
+            )
+        ]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Structure, (self._tables,)
+
+
+_TRIED = (2, 3, 4)
+_LOW, _HIGH = 0.4, 1.5
+
+
+def _reason(
+    depth: int, counts: list[int], medians: list[float], unit: str, target: int | None
+) -> str:
+    if target is None:
+        return "every heading, as asked" if depth == 2**16 - 1 else f"depth {depth}, as asked"
+    seen = [
+        f"at depth {tried} {count} section{'s' if count != 1 else ''} of {median:g} {unit} (median)"
+        for tried, count, median in zip(_TRIED, counts, medians, strict=True)
+        if not math.isnan(median)
+    ]
+    if not seen:
+        return f"depth {depth}: no heading of level {_TRIED[-1]} or less"
+    within = f"{_LOW:g} to {_HIGH:g} times the target of {target}"
+    last = medians[_TRIED.index(depth)] if depth in _TRIED else math.nan
+    fits = _LOW * target <= last <= _HIGH * target
+    verdict = f"the first within {within}" if fits else f"none within {within}, so {depth}"
+    return f"depth {depth}: {'; '.join(seen)}; {verdict}"
