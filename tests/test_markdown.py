@@ -110,7 +110,7 @@ def plain(tokens) -> str:
         elif token.type in ("softbreak", "hardbreak"):
             words.append(" ")
         elif token.type == "image":
-            words.append(plain(token.children))
+            words.append(plain(token.children or []))
     return "".join(words)
 
 

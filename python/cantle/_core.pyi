@@ -172,7 +172,7 @@ class ArrowReader:
 class ArrowChunks:
     def __new__(
         cls,
-        columns: dict[str, NDArray[Any]],
+        columns: dict[str, Any],
         documents: tuple[str | bytes, ...] | ArrowTexts,
         ids: tuple[str, ...] | ArrowTexts | int,
         name: str,

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 TextColumn = Literal["large", "view"] | None
 """How texts go out: copied, as views into the documents, or not at all."""
 
-_DTYPES = {"doc": np.int32, "ordinal": np.int32, "flags": np.uint32}
+_DTYPES = {
+    **dict.fromkeys(("doc", "ordinal", "heading", "context", "above"), np.int32),
+    **{"flags": np.uint32, "kind": np.uint8},
+}
 
 
 class ChunkTable:
@@ -57,11 +60,13 @@ class ChunkTable:
 
     def _core(self) -> _core.ArrowChunks:
         chunks, documents = self.chunks, self.chunks.documents
-        columns = {
+        columns: dict[str, Any] = {
             name: np.ascontiguousarray(column, _DTYPES.get(name, np.int64))
             for name, column in chunks._columns.items()
             if name != "parent"
         }
+        if chunks.structure is not None:
+            columns |= chunks.structure.for_arrow()
         if chunks.parents is not None:
             columns["parent"] = np.ascontiguousarray(chunks.parent)
         about = {"name": chunks.name, "unit": chunks.unit, "fingerprint": chunks.fingerprint}

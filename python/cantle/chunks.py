@@ -229,9 +229,14 @@ class Chunks:
 
     @property
     def contexts(self) -> list[str]:
-        """The header of the table, or the first line of the fence, that each chunk is a later part
-        of; made now. Empty for all other chunks."""
-        return [chunk.context for chunk in self]
+        """The head of the table or the fence that each chunk is a later part of; made now.
+
+        Empty for all other chunks.
+        """
+        contexts = [""] * len(self)
+        for row in np.flatnonzero(self._columns.get("context", _NO_ROW) >= 0).tolist():
+            contexts[row] = Chunk(self, row).context
+        return contexts
 
     @property
     def embed_texts(self) -> list[str]:

@@ -342,6 +342,11 @@ class Structure:
         names = ("byte_start", "byte_end", "char_start", "char_end")
         return tuple(int(self._tables[f"context_{name}"][row]) for name in names)  # type: ignore[return-value]
 
+    def for_arrow(self) -> dict[str, Any]:
+        """Return the tables that Arrow columns of chunks are made of."""
+        names = ("above", "titles", "context_byte_start", "context_byte_end")
+        return {name: self._tables[name] for name in names}
+
     def reports(self, unit: str, target: int | None, ids: Any) -> list[Report]:
         """Return what is known of each document's depth."""
         tables = self._tables

@@ -510,10 +510,11 @@ def scaling(outcome: Outcome, given: dict[str, Any]) -> None:
         assert len(outcome.chunks) > 1
         return
     measure = {"byte_level": lambda t: len(t.encode()), "words": lambda t: len(t.split())}
+    measure["chars"] = len
     accounts = []
     part = outcome.input[: min(len(outcome.input) // given["factor"], 200_000)]
     for text in (part, part * given["factor"]):
-        account = Account(measure[outcome.call["tokenizer"]])
+        account = Account(measure[outcome.call.get("tokenizer", outcome.call["unit"])])
         strategy_of(outcome.call, account).split(text)
         accounts.append(account)
     small, large = accounts

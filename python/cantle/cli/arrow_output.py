@@ -6,7 +6,7 @@ import json
 from typing import IO, Any
 
 from cantle import Chunks
-from cantle.cli.carried import OWN, Carried
+from cantle.cli.carried import EMBEDDED, OWN, Carried
 from cantle.cli.formats import Missing
 from cantle.cli.output import Sink, text_columns
 from cantle.cli.rows import Batch
@@ -24,13 +24,13 @@ except ModuleNotFoundError as error:
 _ROWS = 122_880
 _BYTES = 32_000_000
 """A row group, or a record batch, is written when one of the two is reached."""
-_TYPES = dict(
-    zip(
-        OWN,
-        [pa.string(), pa.string(), pa.int32(), *[pa.int64()] * 5, pa.uint32(), pa.large_string()],
-        strict=True,
-    )
-)
+_TYPES = {
+    **dict.fromkeys(OWN, pa.int64()),
+    **dict.fromkeys(("id", "source", "kind", "context"), pa.string()),
+    **dict.fromkeys(("text", EMBEDDED), pa.large_string()),
+    **{"ordinal": pa.int32(), "flags": pa.uint32(), "heading_path": pa.list_(pa.string())},
+}
+"""The types of a chunk's own columns, where it has them."""
 
 
 class ArrowFile(Sink):
@@ -42,7 +42,8 @@ class ArrowFile(Sink):
         """Write to an open stream; `settings` go into the file, under the key `cantle`."""
         types = [pa.string() if t is None else t for t in carried.types.values()]
         types += [pa.string()] * carried.rest
-        fields = [*_TYPES.items(), *zip(carried.names(), types, strict=True)]
+        own = [(name, _TYPES[name]) for name in carried.own]
+        fields = [*own, *zip(carried.names(), types, strict=True)]
         self._carried = carried
         self._schema = pa.schema(fields, {"cantle": json.dumps(settings)})
         self._held: list[Any] = []
@@ -50,7 +51,9 @@ class ArrowFile(Sink):
         self._writer: Any
         self._parquet = format == "parquet"
         if self._parquet:
-            repeating = ["source", *carried.names()]  # Ids and texts are all different.
+            # Ids and texts are all different.
+            repeating = [name for name in ("source", "kind", "context") if name in carried.own]
+            repeating += carried.names()
             self._writer = pq.ParquetWriter(
                 stream, self._schema, compression="zstd", use_dictionary=repeating
             )
@@ -60,7 +63,8 @@ class ArrowFile(Sink):
     def write(self, chunks: Chunks, batch: Batch) -> None:
         """Take the chunks of some documents, and write what has gathered."""
         if len(chunks):
-            columns = [*own_columns(chunks), *self._carry(chunks, batch)]
+            own = own_columns(chunks, self._carried.own)
+            columns = [*own, *self._carry(chunks, batch)]
             table = pa.Table.from_arrays(columns, schema=self._schema)
             self._held.append(table)
             self._rows += table.num_rows
@@ -107,7 +111,12 @@ class ArrowFile(Sink):
         return columns + [pa.nulls(len(chunks), pa.string())] * self._carried.rest
 
 
-def own_columns(chunks: Chunks) -> list[Any]:
-    """Return a chunk's own columns."""
+def own_columns(chunks: Chunks, names: tuple[str, ...] = OWN) -> list[Any]:
+    """Return the own columns of chunks that have these names."""
     table = pa.table(chunks)
-    return [table.column(name).cast(type) for name, type in _TYPES.items()]
+    return [
+        pa.chunked_array([pa.array(chunks.embed_texts, _TYPES[name])])
+        if name == EMBEDDED
+        else table.column(name).cast(_TYPES[name])
+        for name in names
+    ]

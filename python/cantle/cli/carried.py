@@ -15,6 +15,7 @@ from cantle.cli import csv_reading
 from cantle.cli.formats import TABLES, TYPED, Unreadable, opened, told
 from cantle.cli.inputs import Source
 from cantle.cli.rows import Columns, Skip
+from cantle.strategies import Splitting
 
 OWN = (
     "id",
@@ -29,13 +30,27 @@ OWN = (
     "text",
 )
 """A chunk's own columns, in order."""
+STRUCTURE = ("kind", "heading_path", "context")
+"""The columns before the text of chunks that were cut at their document's structure."""
+EMBEDDED = "embed_text"
+"""The column behind the text where what stands before it was asked for."""
 REST = "metadata"
+
+
+def own_columns(strategy: Splitting) -> tuple[str, ...]:
+    """Return the names of the own columns of a strategy's chunks, in order."""
+    if strategy.strategy != "structural":
+        return OWN
+    more = (EMBEDDED,) if getattr(strategy, "prefix", None) is not None else ()
+    return (*OWN[:-1], *STRUCTURE, OWN[-1], *more)
 
 
 @dataclass
 class Carried:
     """Which columns follow."""
 
+    own: tuple[str, ...] = OWN
+    """The columns that they follow."""
     types: dict[str, Any] = field(default_factory=dict)
     """The name in the input to a type of pyarrow's, or None for text."""
     rest: bool = False
@@ -45,15 +60,17 @@ class Carried:
         """Return the columns' names: those of a chunk's own columns get `source_` before them."""
         names: list[str] = []
         for name in self.types:
-            while name in (*OWN, *names) or (self.rest and name == REST):
+            while name in (*self.own, *names) or (self.rest and name == REST):
                 name = f"source_{name}"
             names.append(name)
         return names + [REST] * self.rest
 
 
-def carried(sources: Iterable[Source], columns: Columns) -> Carried:
+def carried(
+    sources: Iterable[Source], columns: Columns, own: tuple[str, ...] = OWN
+) -> Carried:
     """Return what the inputs carry. One that cannot be read carries nothing, and is told later."""
-    found = Carried(dict.fromkeys(columns.carry or ()))
+    found = Carried(own, dict.fromkeys(columns.carry or ()))
     known: set[str] = set()
     for source in sources:
         if source.format == "jsonl":

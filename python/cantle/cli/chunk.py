@@ -31,7 +31,7 @@ def chunk(
             "--strategy",
             "-s",
             metavar="TEXT",
-            help="whole, window, recursive or sentence, alone or with settings: "
+            help="whole, window, recursive, sentence or structural, alone or with settings: "
             "name[:size[:overlap[:unit]]][,key=value...], as in window:60:12:words. The options "
             "below fill in what it leaves out; a setting given in both ways must be the same.",
         ),
@@ -56,6 +56,15 @@ def chunk(
     min_size: Annotated[
         int | None,
         typer.Option(metavar="N", help="Merge a smaller chunk with a neighbour where size allows."),
+    ] = None,
+    prefix: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEMPLATE",
+            help="For structural: what stands before a chunk when it is embedded, so that both "
+            "keep the size, as in '{title} > {path}' (path: the usual one). It is written with "
+            "the text in the column embed_text.",
+        ),
     ] = None,
     no_trim: Annotated[
         bool, typer.Option("--no-trim", help="Keep the blanks around chunks: they tile the text.")
@@ -130,6 +139,7 @@ def chunk(
       cantle chunk docs --size 256 --overlap 32
       cantle chunk 'docs/**/*.md' --strategy sentence --unit words -o chunks.jsonl
       cantle chunk notes.txt --strategy window:60:12:words
+      cantle chunk docs --strategy structural,depth=2 --prefix path
       cantle chunk faq.jsonl --column answer --id-column key -o - | head -3
       cantle chunk 'pages/*.parquet' --carry url,date -o chunks.parquet
       curl -s https://example.org/notes.txt | cantle chunk - --size 200
@@ -146,7 +156,8 @@ def chunk(
     Exit status: 0, all done; 1, something was skipped, or --strict stopped, or writing failed;
     2, the call is wrong and nothing was done; 130, Ctrl-C.
     """
-    options = {"size": size, "overlap": overlap, "unit": unit, "min_size": min_size, "name": name}
+    options: dict[str, Any] = {"size": size, "overlap": overlap, "unit": unit, "min_size": min_size}
+    options |= {"name": name, "prefix": prefix}
     given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
     if no_trim:
         given["trim"] = False

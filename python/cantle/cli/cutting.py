@@ -29,7 +29,11 @@ def cut(
     The report counts, and hears of problems.
     """
     for batch in batches(items, limit, report):
-        chunks = strategy.split_all(batch.texts, ids=batch.ids, threads=threads, errors="skip")
+        # A title may stand before a chunk; nothing else of the metadata is asked for.
+        metadata = batch.metadata if getattr(strategy, "prefix", None) is not None else None
+        chunks = strategy.split_all(
+            batch.texts, ids=batch.ids, metadata=metadata, threads=threads, errors="skip"
+        )
         report.documents += len(batch) - len(chunks.skipped)
         report.bytes += batch.size
         report.chunks += len(chunks)

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from cantle.cli.carried import Carried, carried
+from cantle.cli.carried import Carried, carried, own_columns
 from cantle.cli.cutting import cut
 from cantle.cli.ending import end, forget_stdout, wrong
 from cantle.cli.formats import TYPED, Missing, Unreadable
@@ -79,12 +79,12 @@ class Job:
         tables = self.format not in (None, "jsonl")
         sources = spooled(self.found.sources, stack, tables=tables)
         target = self._target(sources, tables)
-        sinks: list[Sink] = [Table()] if self.table else []
+        sinks: list[Sink] = [Table(own_columns(self.splitter))] if self.table else []
         if target is not None:
             stack.callback(target.discard)
             sinks.append(target)
         elif not self.table:
-            sinks.append(JsonLines(sys.stdout.buffer))
+            sinks.append(JsonLines(sys.stdout.buffer, own_columns(self.splitter)))
         for problem in self.found.problems:
             self.report.problem(problem)
         if not (self.table and sys.stdout.isatty()):
@@ -106,7 +106,8 @@ class Job:
             target.commit()
 
     def _target(self, sources: list[Source], tables: bool) -> File | Parts | None:
-        follow = carried(sources, self.columns) if tables else Carried()
+        own = own_columns(self.splitter)
+        follow = carried(sources, self.columns, own) if tables else Carried(own)
         if self.format not in TYPED:
             follow.types = dict.fromkeys(follow.types)
         file = self.file

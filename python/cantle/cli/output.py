@@ -31,18 +31,29 @@ class Sink(ABC):
         """Forget what is still held: the stream is about to go."""
 
 
-def rows(chunks: Chunks, metadata: list[dict[str, Any]] | None) -> Iterator[dict[str, Any]]:
+_MADE = {
+    "text": "texts",
+    "heading_path": "heading_paths",
+    "context": "contexts",
+    "embed_text": "embed_texts",
+}
+"""Columns that `Chunks` makes as lists, and what it calls them."""
+
+
+def rows(
+    chunks: Chunks, metadata: list[dict[str, Any]] | None, own: tuple[str, ...] = OWN
+) -> Iterator[dict[str, Any]]:
     """Yield what `Chunk.as_dict()` returns, column-wise: several times faster."""
-    columns = [getattr(chunks, name).tolist() for name in OWN[2:-1]]
-    for name, doc, text, *values in zip(
-        chunks.ids, chunks.doc.tolist(), chunks.texts, *columns, strict=True
-    ):
+    columns = [
+        getattr(chunks, _MADE[name]) if name in _MADE else getattr(chunks, name).tolist()
+        for name in own[2:]
+    ]
+    for name, doc, *values in zip(chunks.ids, chunks.doc.tolist(), *columns, strict=True):
         row = {
             "id": name,
             "source": chunks.documents.id(doc),
-            **dict(zip(OWN[2:-1], values, strict=True)),
+            **dict(zip(own[2:], values, strict=True)),
         }
-        row["text"] = text
         if metadata and metadata[doc]:
             row["metadata"] = metadata[doc]
         yield row
@@ -51,13 +62,14 @@ def rows(chunks: Chunks, metadata: list[dict[str, Any]] | None) -> Iterator[dict
 class JsonLines(Sink):
     """Writes one JSON object a chunk, in UTF-8."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        """Write to an open stream."""
+    def __init__(self, stream: IO[bytes], own: tuple[str, ...] = OWN) -> None:
+        """Write the chunks' own columns and their metadata to an open stream."""
         self._stream = stream
+        self._own = own
 
     def write(self, chunks: Chunks, batch: Batch) -> None:
         """Write the chunks of some documents."""
-        for row in rows(chunks, batch.metadata):
+        for row in rows(chunks, batch.metadata, self._own):
             self._stream.write(_json_bytes(row) + b"\n")
 
 
@@ -69,13 +81,16 @@ class Csv(Sink):
         self._text = io.TextIOWrapper(stream, "utf-8", newline="", write_through=True)
         self._records = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
         self._carried = carried
-        self._records.writerow([*OWN, *carried.names()])
+        self._records.writerow([*carried.own, *carried.names()])
 
     def write(self, chunks: Chunks, batch: Batch) -> None:
         """Write the chunks of some documents."""
         carried = text_columns(batch.metadata or [{}] * len(batch), self._carried)
         records = list(zip(*carried, strict=True)) if carried else [()] * len(batch)
-        for doc, row in zip(chunks.doc.tolist(), rows(chunks, None), strict=True):
+        own = rows(chunks, None, self._carried.own)
+        for doc, row in zip(chunks.doc.tolist(), own, strict=True):
+            if "heading_path" in row:
+                row["heading_path"] = as_json(row["heading_path"])
             self._records.writerow([*row.values(), *records[doc]])
 
     def close(self) -> None:

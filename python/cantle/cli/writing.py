@@ -76,5 +76,5 @@ def _sink(stream: IO[bytes], format: str, carried: Carried, settings: dict[str, 
 
         return ArrowFile(stream, format, carried, settings)
     if format == "jsonl":
-        return JsonLines(stream)
+        return JsonLines(stream, carried.own)
     return Csv(stream, "\t" if format == "tsv" else ",", carried)

@@ -24,6 +24,7 @@ use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
 use super::capsule;
 use super::strings::{ArrowTexts, INLINE, Row, Strings};
+use super::structure::{NAMES, Structure};
 use super::table::ArrowTable;
 use crate::py::errors::SettingError;
 use crate::py::texts::borrow;
@@ -54,7 +55,7 @@ fn owner(object: &Bound<'_, PyAny>) -> Arc<AssertUnwindSafe<Owner>> {
 }
 
 /// A NumPy array as an Arrow array over the same memory.
-fn column<T: ArrowPrimitiveType>(
+pub(super) fn column<T: ArrowPrimitiveType>(
     columns: &Bound<'_, PyDict>,
     name: &str,
 ) -> PyResult<PrimitiveArray<T>>
@@ -120,6 +121,7 @@ struct Whole {
     byte_end: Int64Array,
     /// The columns that are given out as they are, in order.
     plain: Vec<ArrayRef>,
+    structure: Option<Structure>,
     documents: Arc<Strings>,
     /// The documents' ids, or the number of the first where they are derived.
     ids: Result<Arc<Strings>, usize>,
@@ -132,8 +134,12 @@ struct Whole {
 
 impl Whole {
     fn text(&self, row: usize) -> Result<&str, ArrowError> {
+        self.slice(row, self.byte_start.value(row), self.byte_end.value(row))
+    }
+
+    /// A span of the document of a row.
+    fn slice(&self, row: usize, start: i64, end: i64) -> Result<&str, ArrowError> {
         let doc = self.document(row)?;
-        let (start, end) = (self.byte_start.value(row), self.byte_end.value(row));
         let span = usize::try_from(start).ok().zip(usize::try_from(end).ok());
         let text = self.documents.get(doc).0;
         span.and_then(|(start, end)| text.get(start..end)).ok_or_else(|| {
@@ -185,6 +191,10 @@ impl Whole {
         })?));
         columns.push(Arc::new(source));
         columns.extend(self.plain.iter().map(|column| column.slice(start, end - start)));
+        if let Some(structure) = &self.structure {
+            let text = |row, start, end| self.slice(row, start, end).map(str::to_owned);
+            columns.extend(structure.columns(start..end, text)?);
+        }
         match self.texts {
             Texts::Absent => {}
             Texts::Large => columns.push(Arc::new(strings(rows, |row, out| {
@@ -370,7 +380,9 @@ impl ArrowChunks {
         if columns.contains("parent")? {
             plain.push(("parent", Arc::new(column::<Int64Type>(columns, "parent")?)));
         }
-        if plain.iter().any(|(_, column)| column.len() != doc.len()) {
+        let structure = Structure::new(columns)?;
+        let rows = structure.as_ref().map_or(doc.len(), Structure::len);
+        if rows != doc.len() || plain.iter().any(|(_, column)| column.len() != doc.len()) {
             return Err(SettingError::new_err("the columns of chunks differ in length"));
         }
         let mut taken = HashSet::new();
@@ -381,6 +393,9 @@ impl ArrowChunks {
         field("id", &DataType::LargeUtf8);
         field("source", &DataType::LargeUtf8);
         plain.iter().for_each(|(name, column)| field(name, column.data_type()));
+        if structure.is_some() {
+            NAMES.iter().zip(Structure::types()).for_each(|(name, kind)| field(name, &kind));
+        }
         match texts {
             Texts::Large => field("text", &DataType::LargeUtf8),
             Texts::View => field("text", &DataType::Utf8View),
@@ -392,7 +407,7 @@ impl ArrowChunks {
         }
         // These names mean ours, whether the column is there or not: a reader of many files must
         // not meet two meanings.
-        for name in ["parent", "text", "metadata"] {
+        for name in ["parent", "text", "metadata"].into_iter().chain(NAMES) {
             taken.insert(name.to_owned());
         }
         let carried = carried.map(|table| table.get().shared());
@@ -415,6 +430,7 @@ impl ArrowChunks {
             byte_start,
             byte_end,
             plain: plain.into_iter().map(|(_, column)| column).collect(),
+            structure,
             documents: self::texts(documents)?,
             ids,
             name,
