@@ -57,9 +57,9 @@ FRAGMENTS = [
     *("\r\n", "\r", "\ufeff", "\x00", "&amp;", "\\", "  \n", "e\u0301", "\U0001f1e9", "\u3000"),
 ]
 
-documents = st.lists(
-    st.one_of(st.sampled_from(FRAGMENTS), samples.fragments), max_size=30
-).map("".join)
+documents = st.lists(st.one_of(st.sampled_from(FRAGMENTS), samples.fragments), max_size=30).map(
+    "".join
+)
 """Markdown of all kinds, most of it odd."""
 
 sections = st.lists(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -23,12 +24,12 @@ HERE = [
     ("```\n# no\n```\n\n    indented\n", [("code", 0, 0), ("code", 0, 0)]),
     ("| a |\n|---|\n| 1 |\n\n***\n", [("table", 0, 0), ("rule", 0, 0)]),
     ("<!--\n# no\n-->\n\n<div>\n# no\n</div>\n", [("html", 0, 0), ("html", 0, 0)]),
-    ("x [^1]\n\n[^1]: note\n\n[a]: /u\n'title'\n", [("prose", 0, 0), ("note", 0, 1), ("note", 0, 0)]),
+    ("x [^1]\n\n[^1]: note\n", [("prose", 0, 0), ("note", 0, 1)]),
+    ("x\n\n[a]: /u\n'title'\n", [("prose", 0, 0), ("note", 0, 0)]),
     ("---\ntitle: x\n---\n# H\n", [("front_matter", 0, 0), ("heading", 1, 0)]),
     ("+++\n[table]\n+++\ntext\n", [("front_matter", 0, 0), ("prose", 0, 0)]),
     # Two rules with words between are no settings.
-    ("---\n# Real\n\ntext\n\n---\nmore\n", [("rule", 0, 0), ("heading", 1, 0), ("prose", 0, 0)]
-     + [("rule", 0, 0), ("prose", 0, 0)]),
+    ("---\n# Real\n\n---\n", [("rule", 0, 0), ("heading", 1, 0), ("rule", 0, 0)]),
     ("---\nno settings\n---\n", [("rule", 0, 0), ("heading", 2, 0)]),
     ("\ufeff# T\r\n\r\ntext\r\n", [("heading", 1, 0), ("prose", 0, 0)]),
     ("-\n\n>\n", []),
@@ -119,7 +120,7 @@ def headings_elsewhere(text: str) -> list[tuple[int, str]]:
     reader = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     tokens = reader.parse(text)
     found = []
-    for opened, inline in zip(tokens, tokens[1:], strict=False):
+    for opened, inline in pairwise(tokens):
         if opened.type == "heading_open":
             title = plain(inline.children).strip()
             title = re.sub(r"(?<=.)\s*\{[#.:][^{}]*\}$", "", title).strip()

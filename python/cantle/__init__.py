@@ -12,7 +12,8 @@ from cantle._core import (
     __version__,
 )
 from cantle.arrow import ChunkTable
-from cantle.chunks import Chunk, Chunks
+from cantle.chunk import Chunk
+from cantle.chunks import Chunks
 from cantle.documents import Documents, Skipped
 from cantle.ruler import TokenRuler
 from cantle.shortcut import split

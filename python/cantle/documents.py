@@ -169,7 +169,9 @@ def _rebuild(state: tuple[Any, ...], skipped: tuple[Skipped, ...]) -> Documents:
     return documents
 
 
-Part = tuple[tuple[Text | Blocks, ...] | _core.ArrowTexts, _core.ArrowTexts | None, _core.ArrowTable | None]
+Part = tuple[
+    tuple[Text | Blocks, ...] | _core.ArrowTexts, _core.ArrowTexts | None, _core.ArrowTable | None
+]
 """Texts, ids and carried columns of some rows."""
 
 

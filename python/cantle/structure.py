@@ -77,14 +77,19 @@ class Block:
 class Blocks:
     """The blocks of one document as read-only columns, and its text.
 
-    `blocks(text, format=...)` reads them off a text. `Blocks([...])` takes a caller's own: the text
-    is then that of the blocks, joined by a blank line. Every strategy takes them in place of a text.
+    `blocks(text, format=...)` reads them off a text. `Blocks([...])` takes a caller's own: the
+    text is then that of the blocks, joined by a blank line. Every strategy takes them in place of a
+    text.
     """
 
-    __slots__ = ("_columns", "_core", "box", "page", "text")
+    __slots__ = ("_columns", "_core", "box", "page", "text", "titles")
+
+    _columns: dict[str, NDArray[Any]]
 
     text: str
     """What the chunks are slices of."""
+    titles: tuple[str, ...]
+    """What the headings say, without marks: one for each block that is a heading."""
     page: NDArray[np.int32] | None
     """The page of each block, from 1; -1 where it is not known. None if no block has any."""
     box: NDArray[np.float64] | None
@@ -130,7 +135,9 @@ class Blocks:
             [row.level for row in rows],
             [2 * here for here in listed],
             [int(here) for here in after],
-            *spans,
+            spans[0],
+            spans[1],
+            spans[2],
             [" ".join(row.text.split()) for row in rows if row.kind == "heading"],
         )
         pages = [-1 if row.page is None else row.page for row in rows]
@@ -151,7 +158,9 @@ class Blocks:
     ) -> None:
         self.text = text
         self._core = core
-        self._columns = core.columns()
+        columns = core.columns()
+        self.titles = tuple(columns.pop("titles"))
+        self._columns = columns
         self.page = page
         self.box = box
         for column in (page, box):
@@ -161,7 +170,8 @@ class Blocks:
     @property
     def kind(self) -> NDArray[np.str_]:
         """What each block is: one of `cantle.KINDS`."""
-        return _NAMES[self._columns["kind"]]
+        names: NDArray[np.str_] = _NAMES[self._columns["kind"]]
+        return names
 
     @property
     def level(self) -> NDArray[np.uint16]:
@@ -189,11 +199,6 @@ class Blocks:
         return self._columns["head"]
 
     @property
-    def titles(self) -> tuple[str, ...]:
-        """What the headings say, without marks: one for each block that is a heading."""
-        return tuple(self._columns["titles"])
-
-    @property
     def texts(self) -> list[str]:
         """The text of each block, made now."""
         data = self.text.encode()
@@ -214,7 +219,7 @@ class Blocks:
                 kind=kind,
                 level=int(self.level[row]),
                 page=None if page < 0 else page,
-                box=None if box is None or math.isnan(box[0]) else box,  # type: ignore[arg-type]
+                box=None if box is None or math.isnan(box[0]) else box,
                 header=len(data[start:head].decode().splitlines()),
             )
 
@@ -224,6 +229,7 @@ class Blocks:
         mine, theirs = self._columns, other._columns
         return (
             self.text == other.text
+            and self.titles == other.titles
             and all(np.array_equal(mine[name], theirs[name]) for name in mine)
             and _same(self.page, other.page)
             and _same(self.box, other.box)
@@ -296,6 +302,8 @@ class Structure:
 
     __slots__ = ("_tables",)
 
+    _tables: dict[str, Any]
+
     def __init__(self, tables: Mapping[str, Any]) -> None:
         """Made by a strategy."""
         self._tables = dict(tables)
@@ -311,22 +319,26 @@ class Structure:
     @property
     def level(self) -> NDArray[np.uint16]:
         """The level of each heading."""
-        return self._tables["level"]
+        column: NDArray[np.uint16] = self._tables["level"]
+        return column
 
     @property
     def above(self) -> NDArray[np.int32]:
         """The row of the heading that each stands under; -1 for none."""
-        return self._tables["above"]
+        column: NDArray[np.int32] = self._tables["above"]
+        return column
 
     @property
     def doc(self) -> NDArray[np.int32]:
         """The number of each heading's document."""
-        return self._tables["heading_doc"]
+        column: NDArray[np.int32] = self._tables["heading_doc"]
+        return column
 
     @property
     def byte_start(self) -> NDArray[np.int64]:
         """Where each heading's block starts, in UTF-8 bytes."""
-        return self._tables["heading_start"]
+        column: NDArray[np.int64] = self._tables["heading_start"]
+        return column
 
     def path(self, row: int) -> tuple[str, ...]:
         """Return the titles above a heading and its own, outermost first; none for -1."""

@@ -178,7 +178,7 @@ def test_a_broken_law_fails(case):
     cell = Cell(cantle.Window(3, unit="chars"), text, Counted("chars", len))
     chunks = cantle.Recursive(3, unit="chars").split(text)
     laws.check(cell, chunks)
-    columns = {name: getattr(chunks, name).copy() for name in cantle.chunks._COLUMNS}
+    columns = {name: getattr(chunks, name).copy() for name in cantle.chunk.COLUMNS}
     columns[column][row] = value
     wrong = cantle.Chunks(columns, chunks.documents, name="wrong", unit="chars")
     takes_cell = "cell" in law.__annotations__

@@ -41,8 +41,11 @@ def test_chunks_keep_to_sections_paths_and_tables(data, text, depth):
 
     (report,) = chunks.report or [None]
     if depth == "auto" and report is not None:
-        trimmed = lambda part: counted.count(part) if part else 0
-        count = lambda part: trimmed(trim_as_we_do(strategy, part))
+
+        def count(part):
+            part = trim_as_we_do(strategy, part)
+            return counted.count(part) if part else 0
+
         assert report.depth == structure_oracle.depth_of(blocks, text, size, count)
     used = {"all": 99, "auto": report.depth if report else 2}.get(depth, depth)
     spans = structure_oracle.sections(blocks, used, len(text))

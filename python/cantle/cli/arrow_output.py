@@ -52,7 +52,7 @@ class ArrowFile(Sink):
         self._parquet = format == "parquet"
         if self._parquet:
             # Ids and texts are all different.
-            repeating = [name for name in ("source", "kind", "context") if name in carried.own]
+            repeating = [name for name in carried.own if name in ("source", "kind", "context")]
             repeating += carried.names()
             self._writer = pq.ParquetWriter(
                 stream, self._schema, compression="zstd", use_dictionary=repeating

@@ -66,9 +66,7 @@ class Carried:
         return names + [REST] * self.rest
 
 
-def carried(
-    sources: Iterable[Source], columns: Columns, own: tuple[str, ...] = OWN
-) -> Carried:
+def carried(sources: Iterable[Source], columns: Columns, own: tuple[str, ...] = OWN) -> Carried:
     """Return what the inputs carry. One that cannot be read carries nothing, and is told later."""
     found = Carried(own, dict.fromkeys(columns.carry or ()))
     known: set[str] = set()

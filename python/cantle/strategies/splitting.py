@@ -152,9 +152,9 @@ class Splitting:
         """Return the chunks of many texts, in order.
 
         Args:
-            texts: `str`, UTF-8 `bytes` or `Blocks`, one per document; or anything that hands out Arrow
-                strings by the PyCapsule interface: an array, a column, a stream, a table. Arrow
-                texts are read where they lie; a null counts as an empty text.
+            texts: `str`, UTF-8 `bytes` or `Blocks`, one per document; or anything that hands out
+                Arrow strings by the PyCapsule interface: an array, a column, a stream, a table.
+                Arrow texts are read where they lie; a null counts as an empty text.
             ids: One id per text, no two equal. Default: `doc0`, `doc1`, ...
             metadata: One mapping per text, copied to its chunks.
             text: The column of the texts, where `texts` is an Arrow table. The columns that are

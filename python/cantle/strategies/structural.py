@@ -25,8 +25,8 @@ class Structural(Splitting):
     blocks, between the items of a list, and only then inside a block. A table or a block of code is
     whole where it fits; else its parts are flagged (`cantle.PART`) and carry its header row, or its
     fence line, as `context`. A heading goes with the text below it, and one without a body with the
-    first section that follows. Every chunk has the `heading_path` in force at its first block that is
-    no heading.
+    first section that follows. Every chunk has the `heading_path` in force at its first block that
+    is no heading.
 
     Args:
         size: Most units in a chunk, overlap included.
@@ -40,10 +40,10 @@ class Structural(Splitting):
         target: About how many units a section should have. Default: `size`.
         min_size: Merge a smaller chunk with a neighbour where `size` allows, across headings too.
         prefix: What stands before the text in `embed_text`, if the two together are to keep `size`:
-            a template that names some of `{title}`, `{path}`, `{context}` and `{notes}`, or `"path"`
-            for the usual one (`cantle.TEMPLATE`). One that takes more than half of `size`, or with
-            the text more than all of it, loses its outer headings first, down to nothing, and the
-            chunk is flagged (`cantle.SHORTENED`). None: only the text counts.
+            a template that names some of `{title}`, `{path}`, `{context}` and `{notes}`, or
+            `"path"` for the usual one (`cantle.TEMPLATE`). What takes more than half of `size`, or
+            with the text more than all of it, loses its outer headings first, down to nothing, and
+            the chunk is flagged (`cantle.SHORTENED`). None: only the text counts.
         format: The documents' form, one of `cantle.FORMATS`; `"auto"` goes by the ending of a
             document's id, and takes Markdown where that tells nothing.
         name: The name in the chunks' ids. Default: `structural`.
@@ -73,9 +73,7 @@ class Structural(Splitting):
             raise _core.SettingError(f"format ({self.format!r}) must be one of {known}")
         form = _FORM if self.format == "auto" else self.format
         template = _core.TEMPLATE if self.prefix == "path" else self.prefix
-        self._build(
-            min_size=self.min_size, structural=(self.depth, self.target, form, template)
-        )
+        self._build(min_size=self.min_size, structural=(self.depth, self.target, form, template))
         for number in ("depth", "target"):
             value = getattr(self, number)
             if value is not None and not isinstance(value, str):
@@ -86,7 +84,9 @@ class Structural(Splitting):
         given = super()._forms(documents)
         if self.format != "auto" or documents.ids is None:
             return given
-        named = [SUFFIXES.get(PurePath(name).suffix.lower()) for name in documents.ids]
+        named: list[object] = [
+            SUFFIXES.get(PurePath(name).suffix.lower()) for name in documents.ids
+        ]
         if not any(named):
             return given
         return named if given is None else [a or b for a, b in zip(given, named, strict=True)]
