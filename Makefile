@@ -74,6 +74,8 @@ unicode:
 demo: $(VENV)/.built
 	$(BIN)/cantle chunk $(DOCS) --size $(SIZE) --table -o chunks.jsonl
 	@$(BIN)/cantle chunk $(DOCS) --size $(SIZE) --quiet -o chunks.parquet
+	@echo; echo "The handbook at its own structure:"
+	@$(BIN)/cantle chunk examples/handbook.md --strategy structural --size $(SIZE) --quiet --table
 	@echo "All of it stands in chunks.jsonl, one JSON object a line, and in chunks.parquet."
 
 test: test-rust test-python
