@@ -194,7 +194,7 @@ def _pieces(kind: str) -> Iterator[bytes]:
 
 def _from_installed(kind: str) -> Iterator[bytes]:
     mixes = (mix for mix, parts in recipes.MIXES.items() if kind in (mix, *parts))
-    text = installed.TEXTS[next(mixes, "prose")]()
+    text = installed.TEXTS[kind if kind in installed.TEXTS else next(mixes, "prose")]()
     if kind in forms.KINDS:
         yield from forms.write(kind, markov.Model(text[:1_000_000]).write())
     else:

@@ -21,6 +21,18 @@ def prose() -> str:
 
 
 @cache
+def markdown() -> str:
+    """Markdown: the descriptions of installed packages that are written in it."""
+    site = sysconfig.get_paths()["purelib"]
+    parts = []
+    for file in sorted(glob.glob(f"{site}/*.dist-info/METADATA")):
+        head, _, body = Path(file).read_text("utf-8", "replace").partition("\n\n")
+        if "text/markdown" in head:
+            parts.append(body + "\n\n")
+    return _shuffled(parts)
+
+
+@cache
 def code() -> str:
     """Python: the standard library."""
     root = sysconfig.get_paths()["stdlib"]
@@ -55,4 +67,4 @@ def _shuffled(parts: list[str]) -> str:
     return "".join(parts)
 
 
-TEXTS = {"prose": prose, "code": code, "multilingual": multilingual}
+TEXTS = {"markdown": markdown, "prose": prose, "code": code, "multilingual": multilingual}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import cantle
-from cantle.bench.peers import MARKDOWN
 
 QUESTIONS = {
     "W1": cantle.Window(1000, 100, "chars"),
@@ -12,7 +11,7 @@ QUESTIONS = {
     "W3": cantle.Window(512, 64),
     "W4": cantle.Recursive(512),
     "W5": cantle.Sentence(512),
-    "W6": cantle.Recursive(1000, 0, "chars", separators=MARKDOWN),
+    "W6": cantle.Structural(1000, 0, "chars"),
 }
 NAMES = {
     "W1": "windows of 1000 characters, overlap 100",

@@ -28,6 +28,7 @@ __all__ = [
     "__version__",
     "carried",
     "cuts",
+    "markdown_events",
     "pattern_name",
     "render",
     "sentences",
@@ -91,6 +92,7 @@ class Blocks:
         end: Sequence[int] | NDArray[Any],
         head: Sequence[int] | NDArray[Any],
         titles: Sequence[str],
+        scopes: Sequence[int] | NDArray[Any] | None = None,
     ) -> Blocks: ...
     @staticmethod
     def read(text: str | bytes, name: str) -> Blocks: ...
@@ -186,6 +188,7 @@ class ArrowChunks:
 
 def vocabularies() -> list[str]: ...
 def pattern_name(pattern: str) -> str | None: ...
+def markdown_events(text: str | bytes) -> int: ...
 def render(
     template: str, title: str, path: Sequence[str], context: str, notes: str, lost: int
 ) -> tuple[str, str]: ...

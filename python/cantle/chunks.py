@@ -379,10 +379,17 @@ class Chunks:
             == (other.name, other.unit, other.fingerprint)
             and all(np.array_equal(getattr(self, c), getattr(other, c)) for c in COLUMNS)
             and np.array_equal(self.parent, other.parent)
-            and np.array_equal(self.kind, other.kind)
-            and self.heading_paths == other.heading_paths
+            and (self.structure is None) == (other.structure is None)
+            and (self.structure is None or self._carries_the_same(other))
             and self.ids == other.ids
             and self.texts == other.texts
+        )
+
+    def _carries_the_same(self, other: Chunks) -> bool:
+        return (
+            np.array_equal(self.kind, other.kind)
+            and self.heading_paths == other.heading_paths
+            and self.contexts == other.contexts
         )
 
     __hash__ = None  # type: ignore[assignment]

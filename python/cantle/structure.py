@@ -64,12 +64,10 @@ class Block:
                 raise TypeError(f"{name} ({value!r}) must be a whole number")
             if not 0 <= value < 2**15:
                 raise _core.SettingError(f"{name} ({value}) must be from 0 to 32767")
-        if (self.kind == "heading") != (self.level > 0):
-            raise _core.SettingError(
-                f"level ({self.level}) must be at least 1 for a heading, and 0 for {self.kind!r}"
-                if self.kind != "heading"
-                else "level (0) must be at least 1 for a heading"
-            )
+        if self.kind == "heading" and not self.level:
+            raise _core.SettingError("level (0) must be at least 1 for a heading")
+        if self.kind != "heading" and self.level:
+            raise _core.SettingError(f"level ({self.level}) must be 0 for {self.kind!r}")
         if self.box is not None and len(self.box) != 4:
             raise _core.SettingError(f"box ({self.box!r}) must be left, top, right, bottom")
 
@@ -129,7 +127,7 @@ class Blocks:
             parts.append(text)
             at = end
         listed = [row.kind == "list" for row in rows]
-        after = [a and b for a, b in zip(listed, [False, *listed[:-1]], strict=True)]
+        after = [i > 0 and listed[i - 1] and here for i, here in enumerate(listed)]
         core = _core.Blocks(
             [KINDS.index(row.kind) for row in rows],
             [row.level for row in rows],
@@ -160,6 +158,8 @@ class Blocks:
         self._core = core
         columns = core.columns()
         self.titles = tuple(columns.pop("titles"))
+        if columns.get("scopes") is None:
+            columns.pop("scopes", None)
         self._columns = columns
         self.page = page
         self.box = box
@@ -227,7 +227,7 @@ class Blocks:
         if not isinstance(other, Blocks):
             return NotImplemented
         mine, theirs = self._columns, other._columns
-        return (
+        return mine.keys() == theirs.keys() and (
             self.text == other.text
             and self.titles == other.titles
             and all(np.array_equal(mine[name], theirs[name]) for name in mine)

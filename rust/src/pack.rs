@@ -318,7 +318,8 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
                     self.first_grapheme(low, at, at, need)?
                 }
             };
-            let mut close = text.graphemes.floor(self.ruler.ahead(open, self.budget(open))?.min(end));
+            let mut close =
+                text.graphemes.floor(self.ruler.ahead(open, self.budget(open))?.min(end));
             while close > at && !self.fits(open, close)? {
                 close = text.graphemes.prev(close);
             }

@@ -208,7 +208,7 @@ impl Splitter {
             return Ok((self.pack(Packer::new(text, ruler, limit, guard))?, None));
         };
         let within = match &self.strategy {
-            Strategy::Structural(own) => Within::Sections(own.depth, own.target, &WORDS),
+            Strategy::Structural(own) => Within::Sections(own.depth, own.target, &WORDS[1..]),
             Strategy::Levels(levels) => match &levels[..] {
                 [Level::Sentence, below @ ..] => Within::Sentences(below),
                 levels => Within::Blocks(levels),

@@ -22,7 +22,6 @@ Answer: TypeAlias = "list[str] | Spans | list[tuple[int, int, str]]"
 """Where the chunks lie in the text, in characters, with their texts where a library tells both; or
 their texts alone."""
 
-MARKDOWN = ("\n# ", "\n## ", "\n### ", "\n#### ", "\n\n", "\n", ". ", " ")
 """The separators that stand for the question of Markdown, until a strategy reads its structure."""
 
 _ENCODINGS = ("r50k_base", "p50k_base", "cl100k_base", "o200k_base")
@@ -127,10 +126,14 @@ def _recursive(question: Splitting, *, overlap: bool) -> bool:
     return question.strategy == "recursive" and plain and (overlap or not question.overlap)
 
 
-def _markdown(question: Splitting) -> bool:
-    """Return whether the question is that of Markdown, in characters."""
-    asked = Recursive(question.size, 0, "chars", separators=MARKDOWN)
-    return question == asked
+def _structural(question: Splitting) -> bool:
+    """Return whether the question is the plain structural one of Markdown."""
+    plain = question == type(question)(question.size, question.overlap, question.unit)  # type: ignore[call-arg]
+    return question.strategy == "structural" and plain and not question.overlap
+
+
+# Where Markdown is cut by those that take separators in its place.
+_MARKDOWN = ["\n# ", "\n## ", "\n### ", "\n#### ", "\n##### ", "\n###### "]
 
 
 def _itself(answer: Any) -> Any:
@@ -158,6 +161,11 @@ def chonkie_with(tokenizer: Any, question: Splitting) -> Peer | None:
         chunker = chonkie.SentenceChunker(tokenizer, chunk_size=size, chunk_overlap=overlap)
     elif _recursive(question, overlap=False):
         chunker = chonkie.RecursiveChunker(tokenizer, chunk_size=size)
+    elif _structural(question):
+        level, rules = chonkie.RecursiveLevel, chonkie.RecursiveRules
+        headings = [level(delimiters=[mark], include_delim="next") for mark in _MARKDOWN]
+        levels = [*headings, *rules().levels]
+        chunker = chonkie.RecursiveChunker(tokenizer, chunk_size=size, rules=rules(levels))
     else:
         return None
     return Peer(chunker.chunk, _indexed)
@@ -189,7 +197,7 @@ def _chunkr(question: Splitting) -> Peer | None:
         chunker = chunkr.CharacterChunker(size, overlap)
     elif _recursive(question, overlap=False):
         chunker = chunkr.RecursiveChunker(size, 0)
-    elif _markdown(question):
+    elif _structural(question):
         chunker = chunkr.MarkdownChunker(size, 0, include_header_in_content=False)
     else:
         return None
@@ -231,14 +239,16 @@ def _langchain(question: Splitting) -> Peer | None:
             chunk_size=size, chunk_overlap=overlap, length_function=count
         )
         return Peer(splitter.split_text, _itself)
+    if _structural(question) and (count := _counter(question)):
+        splitter = langchain.MarkdownTextSplitter(
+            chunk_size=size, chunk_overlap=0, length_function=count
+        )
+        return Peer(splitter.split_text, _itself)
     if question.strategy == "window" and (name := encoding(question)):
         tokens = reference(name)
         tokenizer = langchain.Tokenizer(overlap, size, tokens.decode, tokens.encode_ordinary)
         by_tokens = langchain.split_text_on_tokens
         return Peer(lambda text: by_tokens(text=text, tokenizer=tokenizer), _itself)
-    if _markdown(question):
-        splitter = langchain.MarkdownTextSplitter(chunk_size=size, chunk_overlap=0)
-        return Peer(splitter.split_text, _itself)
     return None
 
 
@@ -255,11 +265,12 @@ def _llama_index(question: Splitting) -> Peer | None:
 
 
 def _semantic_text_splitter(question: Splitting) -> Peer | None:
-    module = import_module("semantic_text_splitter")
-    make = module.TextSplitter
-    if _markdown(question):
-        return Peer(module.MarkdownSplitter(question.size).chunk_indices, _placed)
-    if not _recursive(question, overlap=True):
+    library = import_module("semantic_text_splitter")
+    if _structural(question):
+        make = library.MarkdownSplitter
+    elif _recursive(question, overlap=True):
+        make = library.TextSplitter
+    else:
         return None
     size, overlap, name = question.size, question.overlap, encoding(question)
     if question.unit == "chars":

@@ -23,6 +23,12 @@ pub fn blocks(text: &str) -> Blocks {
     reader.found
 }
 
+/// How many events the parser has for `text`.
+#[must_use]
+pub fn events(text: &str) -> usize {
+    Parser::new_ext(text, options()).into_offset_iter().count()
+}
+
 /// What is read beside CommonMark.
 #[must_use]
 pub fn options() -> Options {
@@ -182,7 +188,15 @@ impl<'t> Reader<'t> {
         let end = full_lines(text, first, end).max(first);
         let depth = self.depth.min(u16::MAX.into()) as u16;
         let shared = self.least.min(depth.into()) as u16;
-        self.found.blocks.push(Block { kind, level, depth, shared, start: first, end, head: first });
+        self.found.blocks.push(Block {
+            kind,
+            level,
+            depth,
+            shared,
+            start: first,
+            end,
+            head: first,
+        });
         (self.least, self.end) = (self.depth, end);
     }
 
@@ -301,4 +315,52 @@ fn plain(title: String) -> String {
         words = words[..at].trim_end();
     }
     if words.len() == title.len() { title } else { words.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_places_and_titles() {
+        let text = "\u{feff}---\na: b\n---\n# *T*\n\n- x\n  - y\n\n  z\n-\n\n[l]: /u\n  'v'\n\n| a |\n|-|\n| 1 |\n";
+        let found = blocks(text);
+        let seen: Vec<_> = found
+            .blocks
+            .iter()
+            .map(|b| (b.kind, b.depth, b.shared, &text[b.start..b.end], b.head - b.start))
+            .collect();
+        let want = [
+            (Kind::FrontMatter, 0, 0, "\u{feff}---\na: b\n---\n", 0),
+            (Kind::Heading, 0, 0, "# *T*\n", 0),
+            (Kind::Item, 2, 0, "- x\n", 0),
+            (Kind::Item, 4, 2, "  - y\n", 0),
+            (Kind::Prose, 2, 2, "  z\n", 0),
+            (Kind::Note, 0, 0, "[l]: /u\n  'v'\n", 0),
+            (Kind::Table, 0, 0, "| a |\n|-|\n| 1 |\n", 10),
+        ];
+        assert_eq!(seen, want);
+        assert_eq!(found.titles, ["T"]);
+    }
+
+    #[test]
+    fn front_matter_sets_something_and_ends() {
+        let cases = [
+            ("---\na: b\n---\nx", Some(13)),
+            ("---\na: b\n...\nx", Some(13)),
+            ("---\r\na: b\r\n---\r\nx", Some(16)),
+            ("---\n# note\na:\n---", Some(18)),
+            ("---\n---\n", Some(8)),
+            ("+++\n[t]\na = 1\n+++\n", Some(18)),
+            ("+++\na: 1\n+++\n", None),
+            ("---\n\na: b\n---\n", None),
+            ("---\nwords\n---\n", None),
+            ("---\na: b\n", None),
+            ("----\na: b\n----\n", None),
+            ("a\n", None),
+        ];
+        for (text, want) in cases {
+            assert_eq!(front_matter(text), want, "{text:?}");
+        }
+    }
 }

@@ -125,6 +125,10 @@ pub struct Blocks {
     pub blocks: Vec<Block>,
     /// What the headings say, without marks, in order: one for each block that is a heading.
     pub titles: Vec<String>,
+    /// Of a form in which a section ends before the next heading, as a definition in source code
+    /// does: for each block the heading that it stands under, as the number of its title; of a
+    /// heading, itself. Otherwise the last heading is in force.
+    pub scopes: Option<Vec<Option<u32>>>,
 }
 
 /// The forms that are read where the text lies: the text itself is the source.

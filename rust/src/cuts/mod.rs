@@ -32,6 +32,9 @@ pub enum Level {
     WordPart,
     /// At a separator of the caller's.
     Separator(Separator),
+    /// Behind every sentence, but not at these places of one text, in order: between a heading and
+    /// what stands below it.
+    SentenceBut(Vec<usize>),
     /// At these places of one text, in order: where the blocks of a document start.
     Places(Vec<usize>),
 }
@@ -64,13 +67,31 @@ impl Level {
                 let first = places.partition_point(|&at| at <= start);
                 places[first..].iter().take_while(|&&at| at < end).for_each(|&at| push(at));
             }
-            Level::Sentence => {
-                let mut ends = Vec::new();
-                sentences::sentence_ends(&text.str[start..end], guard, &mut ends)?;
-                ends.into_iter().for_each(|at| push(start + at));
+            Level::Sentence => sentence(text, start, end, guard, &mut push)?,
+            Level::SentenceBut(places) => {
+                let mut first = places.partition_point(|&at| at <= start);
+                sentence(text, start, end, guard, &mut |at| {
+                    first += places[first..].iter().take_while(|&&place| place < at).count();
+                    if places.get(first) != Some(&at) {
+                        push(at);
+                    }
+                })?;
             }
         }
         cuts.push(end);
         Ok(())
     }
+}
+
+fn sentence(
+    text: &Text<'_>,
+    start: usize,
+    end: usize,
+    guard: &Guard<'_>,
+    push: &mut impl FnMut(usize),
+) -> Result<()> {
+    let mut ends = Vec::new();
+    sentences::sentence_ends(&text.str[start..end], guard, &mut ends)?;
+    ends.into_iter().for_each(|at| push(start + at));
+    Ok(())
 }

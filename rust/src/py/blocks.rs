@@ -10,7 +10,7 @@ use super::enter::detached;
 use super::errors::SettingError;
 use super::texts::borrow;
 use crate::batch::Source;
-use crate::blocks::{Block, Blocks as Core, Form, Format, Kind};
+use crate::blocks::{Block, Blocks as Core, Form, Format, Kind, markdown};
 
 #[pyclass(frozen, module = "cantle._core")]
 pub(super) struct Blocks(pub(super) Arc<Core>);
@@ -26,8 +26,10 @@ pub(super) fn format(name: &str) -> PyResult<Format> {
 #[pymethods]
 impl Blocks {
     /// Columns in the order of the text: kinds by number, levels, how many lists and quotes each
-    /// stands in and shares with the one before, byte offsets; and a title for each heading.
+    /// stands in and shares with the one before, byte offsets; a title for each heading; and where
+    /// sections end before the next heading, for each block the title in force, or -1.
     #[new]
+    #[pyo3(signature = (kind, level, depth, shared, start, end, head, titles, scopes=None))]
     #[expect(clippy::too_many_arguments, reason = "one argument per column")]
     fn new(
         kind: Vec<u8>,
@@ -38,6 +40,7 @@ impl Blocks {
         end: Vec<usize>,
         head: Vec<usize>,
         titles: Vec<String>,
+        scopes: Option<Vec<i64>>,
     ) -> PyResult<Self> {
         let rows = kind.len();
         let lengths = [level.len(), depth.len(), shared.len(), start.len(), end.len(), head.len()];
@@ -66,7 +69,11 @@ impl Blocks {
                 "titles has {given} entries for {headings} headings"
             )));
         }
-        Ok(Self(Arc::new(Core { blocks, titles })))
+        if scopes.as_ref().is_some_and(|scopes| scopes.len() != rows) {
+            return Err(SettingError::new_err("the columns of blocks differ in length"));
+        }
+        let scopes = scopes.map(|all| all.into_iter().map(|at| u32::try_from(at).ok()).collect());
+        Ok(Self(Arc::new(Core { blocks, titles, scopes })))
     }
 
     /// The blocks of a text of this form.
@@ -94,6 +101,11 @@ impl Blocks {
         dict.set_item("end", long(|block| block.end))?;
         dict.set_item("head", long(|block| block.head))?;
         dict.set_item("titles", &self.0.titles)?;
+        let scopes = self.0.scopes.as_ref().map(|scopes| {
+            let numbers = scopes.iter().map(|scope| scope.map_or(-1, i64::from));
+            array(py, numbers.collect::<Vec<i64>>())
+        });
+        dict.set_item("scopes", scopes)?;
         Ok(dict)
     }
 
@@ -106,6 +118,13 @@ impl Blocks {
         let values = columns.values().to_tuple().into_any();
         Ok((slf.get_type().into_any(), values))
     }
+}
+
+/// How many events the parser of Markdown has for a text: its own pass, which benches compare with.
+#[pyfunction]
+pub(super) fn markdown_events(py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let (text, _) = borrow(text, &|| "text".into())?;
+    detached(py, |_| Ok(markdown::events(text)))
 }
 
 /// Tells each source its form, `None`, a name or blocks, and its title.

@@ -42,6 +42,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<arrow::write::ArrowChunks>()?;
     module.add_function(wrap_pyfunction!(tokenizer::vocabularies, module)?)?;
     module.add_function(wrap_pyfunction!(tokenizer::pattern_name, module)?)?;
+    module.add_function(wrap_pyfunction!(blocks::markdown_events, module)?)?;
     module.add_function(wrap_pyfunction!(structure::render, module)?)?;
     module.add_function(wrap_pyfunction!(structure::carried, module)?)?;
     module.add_function(wrap_pyfunction!(texts::sentences, module)?)?;

@@ -75,8 +75,7 @@ fn separators(parts: Vec<SeparatorParts>) -> PyResult<Vec<Separator>> {
 }
 
 /// Depth, target, form and template of `Structural`.
-type StructuralParts<'py> =
-    (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, String, Option<String>);
+type StructuralParts<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, String, Option<String>);
 
 fn structural(parts: Option<StructuralParts<'_>>, size: usize) -> PyResult<Structural> {
     let Some((depth, target, form, template)) = parts else {

@@ -13,7 +13,7 @@ pub const SHORTENED: u32 = 4;
 /// What one chunk carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carried {
-    /// What most of its bytes are, titles left out unless there is nothing else.
+    /// What most of its bytes are; titles and notes are left out unless there is nothing else.
     pub kind: Kind,
     /// The heading in force at its first block with a body, as its number in the outline.
     pub heading: Option<usize>,
@@ -53,9 +53,12 @@ pub fn carried(
             }
         }
     }
+    // Notes are an addition to what they stand by.
+    let notes = std::mem::take(&mut bytes[Kind::Note as usize]);
     let most = bytes.iter().copied().max().unwrap_or(0);
     let kind = match Kind::ALL.into_iter().find(|&kind| most > 0 && bytes[kind as usize] == most) {
         Some(kind) => kind,
+        None if notes > 0 => Kind::Note,
         None => blocks[first..last].last().map_or(Kind::Prose, |block| block.kind),
     };
     // Without a body the last title speaks; without any block, what came before.

@@ -69,7 +69,8 @@ impl StructureColumns {
     ) {
         self.fill(rows);
         let headings = self.level.len();
-        let row = |heading: Option<usize>| heading.map_or(NONE, |heading| (headings + heading) as i32);
+        let row =
+            |heading: Option<usize>| heading.map_or(NONE, |heading| (headings + heading) as i32);
         for (level, parent, start) in structure.headings {
             self.level.push(level);
             self.above.push(row(parent));
@@ -83,7 +84,8 @@ impl StructureColumns {
             self.kind.push(one.kind as u8);
             self.heading.push(row(one.heading));
             self.lost.push(one.lost.min(u16::MAX.into()) as u16);
-            let span = if handed_in { (one.blocks.0 as i32, one.blocks.1 as i32) } else { (NONE, NONE) };
+            let span =
+                if handed_in { (one.blocks.0 as i32, one.blocks.1 as i32) } else { (NONE, NONE) };
             self.blocks[0].push(span.0);
             self.blocks[1].push(span.1);
             let Some((start, end)) = one.context else {

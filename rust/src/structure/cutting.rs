@@ -51,7 +51,7 @@ pub struct Cutting<'a, 't, R: ?Sized> {
 pub enum Within<'l> {
     /// Nothing: the cuts are none of the blocks' business.
     Text,
-    /// Sections, one after the other, opened at their blocks and then at these levels.
+    /// Sections, one after the other, opened at their blocks, at sentences and then at these levels.
     Sections(Depth, usize, &'l [Level]),
     /// Blocks: packed together while they fit, opened at these levels.
     Blocks(&'l [Level]),
@@ -73,23 +73,25 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
         let reserved = shown.reserve()?;
         let packer = Packer::new(self.text, self.ruler, self.limit, self.guard);
         let packer = packer.reserving(&reserved);
+        let fits = |start, end| Ok(self.size(start, end)? <= self.limit.size);
         let mut chosen = None;
         let chunks = match within {
             Within::Text => otherwise(packer)?,
             Within::Sections(depth, target, below) => {
-                let made = self.depth(*depth, *target)?;
+                let made = self.depth(&outline, *depth, *target)?;
                 chosen = Some(made);
-                let starts = sections(blocks, made.depth);
+                let starts = sections(blocks, &outline, made.depth);
                 let mut levels = Vec::new();
                 if self.any_over(&starts)? {
                     levels = levels::headings(blocks, made.depth);
-                    levels.extend(levels::blocks(self.text, blocks, &|b| self.fits(b))?);
+                    levels.extend(levels::blocks(self.text, blocks, &fits)?);
+                    levels.extend(levels::words(self.text, blocks, &fits, self.guard)?);
                     levels.extend_from_slice(below);
                 }
                 packer.by_sections(&starts, &levels)?
             }
             Within::Blocks(below) => {
-                let mut levels = levels::blocks(self.text, blocks, &|b| self.fits(b))?;
+                let mut levels = levels::blocks(self.text, blocks, &fits)?;
                 levels.extend_from_slice(below);
                 packer.by_levels(&levels)?
             }
@@ -108,13 +110,13 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
         Ok((chunks, structure))
     }
 
-    fn depth(&self, depth: Depth, target: usize) -> Result<Chosen> {
+    fn depth(&self, outline: &Outline, depth: Depth, target: usize) -> Result<Chosen> {
         match depth {
             Depth::All => Ok(Chosen::at(u16::MAX)),
             Depth::At(level) => Ok(Chosen::at(level)),
             Depth::Auto => {
                 let size = |start, end| self.size(start, end);
-                choose(&self.blocks.blocks, self.text.len(), target, &size)
+                choose(&self.blocks.blocks, outline, self.text.len(), target, &size)
             }
         }
     }
@@ -124,10 +126,6 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
             Some((start, end)) => self.ruler.size(start, end),
             None => Ok(0),
         }
-    }
-
-    fn fits(&self, block: &Block) -> Result<bool> {
-        Ok(self.size(block.start, block.end)? <= self.limit.size)
     }
 
     /// Whether any section has to be opened. Room for a prefix is not asked about: levels that are

@@ -2,7 +2,7 @@
 
 use crate::blocks::Block;
 use crate::error::Result;
-use crate::structure::sections;
+use crate::structure::{Outline, sections};
 
 /// Which headings start a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,7 @@ impl Chosen {
 /// end.
 pub fn choose(
     blocks: &[Block],
+    outline: &Outline,
     end: usize,
     target: usize,
     size: &dyn Fn(usize, usize) -> Result<usize>,
@@ -58,15 +59,14 @@ pub fn choose(
         // Without headings of this very level the sections are those of the depth before.
         let same = i > 0 && !blocks.iter().any(|b| b.starts_section() && b.level == depth);
         if same {
-            (chosen.sections[i], chosen.median[i]) =
-                (chosen.sections[i - 1], chosen.median[i - 1]);
+            (chosen.sections[i], chosen.median[i]) = (chosen.sections[i - 1], chosen.median[i - 1]);
             continue;
         }
         let has = blocks.iter().any(|b| b.starts_section() && b.level <= depth);
         if !has {
             continue;
         }
-        let starts = sections(blocks, depth);
+        let starts = sections(blocks, outline, depth);
         let ends = starts[1..].iter().copied().chain([end]);
         let mut sizes = Vec::with_capacity(starts.len());
         for (start, end) in starts.iter().copied().zip(ends) {

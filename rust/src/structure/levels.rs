@@ -36,12 +36,12 @@ pub fn headings(blocks: &[Block], depth: u16) -> Vec<Level> {
         .collect()
 }
 
-/// The levels between blocks, then inside of tables, code and the like. `fits` says whether a block
-/// fits alone.
+/// The levels between blocks, then inside of tables, code and the like. `fits` says whether a
+/// span fits alone.
 pub fn blocks(
     text: &Text<'_>,
     blocks: &[Block],
-    fits: &dyn Fn(&Block) -> Result<bool>,
+    fits: &dyn Fn(usize, usize) -> Result<bool>,
 ) -> Result<Vec<Level>> {
     let deepest = blocks.iter().map(|block| block.shared).max().unwrap_or(0);
     let mut levels: Vec<Level> = (0..=deepest.min(NESTED))
@@ -53,8 +53,11 @@ pub fn blocks(
     // Between a heading and a table that fits alone but not with it: the table stays whole.
     let mut whole = Vec::new();
     for pair in blocks.windows(2) {
-        if pair[0].kind == Kind::Heading && pair[1].kind.stays_whole() && fits(&pair[1])? {
-            whole.push(pair[1].start);
+        if pair[0].kind == Kind::Heading && pair[1].kind.stays_whole() {
+            let table = &pair[1];
+            if fits(table.start, table.end)? {
+                whole.push(table.start);
+            }
         }
     }
     levels.push(Level::Places(whole));
@@ -66,7 +69,14 @@ pub fn blocks(
 /// line, and last between a head and what it stands over.
 fn lines(text: &Text<'_>, blocks: &[Block]) -> [Level; 3] {
     let (mut parts, mut rows, mut heads) = (Vec::new(), Vec::new(), Vec::new());
-    for block in blocks.iter().filter(|block| block.kind.has_lines()) {
+    let mut heading = false;
+    for block in blocks {
+        // A heading is better left alone than a head torn.
+        let below = std::mem::replace(&mut heading, block.kind == Kind::Heading);
+        if !block.kind.has_lines() {
+            continue;
+        }
+        heads.extend(below.then_some(block.start));
         let bytes = &text.str.as_bytes()[block.start..block.end];
         let head = block.head - block.start;
         let (mut from, mut blank) = (0, false);
@@ -110,6 +120,37 @@ fn lines(text: &Text<'_>, blocks: &[Block]) -> [Level; 3] {
         }
     }
     [Level::Places(parts), Level::Places(rows), Level::Places(heads)]
+}
+
+/// The levels of words: sentences, of which the first of a block goes with the heading above it;
+/// then a heading alone, where that sentence fits without it.
+pub fn words(
+    text: &Text<'_>,
+    blocks: &[Block],
+    fits: &dyn Fn(usize, usize) -> Result<bool>,
+    guard: &Guard<'_>,
+) -> Result<[Level; 2]> {
+    let (mut below, mut alone) = (Vec::new(), Vec::new());
+    let mut ends = Vec::new();
+    for pair in blocks.windows(2) {
+        let (heading, block) = (&pair[0], &pair[1]);
+        if heading.kind != Kind::Heading {
+            continue;
+        }
+        // Blanks lie between the two: a sentence ends behind the heading or behind the blanks.
+        below.extend((heading.end < block.start).then_some(heading.end));
+        below.push(block.start);
+        if block.kind.has_lines() || fits(heading.start, block.end)? {
+            continue;
+        }
+        ends.clear();
+        sentence_ends(&text.str[block.start..block.end], guard, &mut ends)?;
+        let first = ends.first().map_or(block.end, |end| block.start + end);
+        if fits(block.start, first)? {
+            alone.push(block.start);
+        }
+    }
+    Ok([Level::SentenceBut(below), Level::Places(alone)])
 }
 
 /// One level of sentences and blocks: behind every sentence of a block of words, between all blocks;

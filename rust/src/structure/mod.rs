@@ -15,7 +15,7 @@ pub mod depth;
 pub mod levels;
 pub mod prefix;
 
-use crate::blocks::{Block, Blocks};
+use crate::blocks::{Block, Blocks, Kind};
 
 /// A heading that starts a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +35,8 @@ pub struct Heading {
 pub struct Outline {
     /// In the order of the text.
     pub headings: Vec<Heading>,
-    /// For each block the number of headings up to it, itself included.
-    before: Vec<usize>,
+    /// For each block the heading in force.
+    in_force: Vec<Option<usize>>,
 }
 
 impl Outline {
@@ -44,28 +44,39 @@ impl Outline {
     #[must_use]
     pub fn new(blocks: &Blocks) -> Self {
         let mut headings: Vec<Heading> = Vec::new();
-        let mut before = Vec::with_capacity(blocks.blocks.len());
+        let mut in_force = Vec::with_capacity(blocks.blocks.len());
+        // The heading in force and those above it: each of a lower level than the next.
         let mut open: Vec<usize> = Vec::new();
-        let mut titles = 0;
+        // The heading of each title: none of one that stands in a list or a quote.
+        let mut of_title: Vec<Option<usize>> = Vec::with_capacity(blocks.titles.len());
         for (i, block) in blocks.blocks.iter().enumerate() {
+            let scope = blocks.scopes.as_ref().and_then(|scopes| scopes.get(i).copied());
             if block.starts_section() {
                 while open.last().is_some_and(|&top| headings[top].level >= block.level) {
                     open.pop();
                 }
-                let parent = open.last().copied();
+                let (title, parent) = (of_title.len(), open.last().copied());
                 open.push(headings.len());
-                headings.push(Heading { block: i, title: titles, level: block.level, parent });
+                headings.push(Heading { block: i, title, level: block.level, parent });
+            } else if let Some(scope) = scope {
+                // Back to a heading that is open, or to none.
+                let heading = scope.and_then(|title| *of_title.get(title as usize)?);
+                while open.last().is_some_and(|&top| heading.is_none_or(|heading| top > heading)) {
+                    open.pop();
+                }
             }
-            titles += usize::from(block.kind == crate::blocks::Kind::Heading);
-            before.push(headings.len());
+            if block.kind == Kind::Heading {
+                of_title.push(block.starts_section().then(|| headings.len() - 1));
+            }
+            in_force.push(open.last().copied());
         }
-        Self { headings, before }
+        Self { headings, in_force }
     }
 
     /// The heading in force at a block: of a heading that starts a section, itself.
     #[must_use]
     pub fn in_force(&self, block: usize) -> Option<usize> {
-        self.before.get(block)?.checked_sub(1)
+        *self.in_force.get(block)?
     }
 
     /// The headings above one and itself, outermost first.
@@ -83,18 +94,24 @@ impl Outline {
 }
 
 /// Where the sections start whose headings have at most `level`; the first at 0, whatever it starts
-/// with. A heading with nothing below it but headings goes with the section that follows.
+/// with. A heading with nothing below it but headings goes with the section that follows. What
+/// stands behind a section, in the one around it, starts one anew.
 #[must_use]
-pub fn sections(blocks: &[Block], level: u16) -> Vec<usize> {
+pub fn sections(blocks: &[Block], outline: &Outline, level: u16) -> Vec<usize> {
     let mut starts = vec![0];
-    // Whether the section that is open has said anything yet.
-    let mut body = false;
-    for block in blocks {
-        if block.starts_section() && block.level <= level && body {
+    // Whether the section that is open has said anything yet, and the heading of its last block.
+    let (mut body, mut last) = (false, None);
+    for (i, block) in blocks.iter().enumerate() {
+        let here = outline.in_force(i);
+        let opens = block.starts_section() && block.level <= level;
+        let left = last.map_or(0, |last: usize| outline.headings[last].level);
+        let returns = !block.starts_section() && here != last && (1..=level).contains(&left);
+        if body && (opens || returns) {
             starts.push(block.start);
             body = false;
         }
         body |= block.kind.is_body() || block.depth > 0;
+        last = here;
     }
     starts
 }

@@ -179,7 +179,10 @@ mod tests {
         let path = ["A", "B > C"];
         let all = Fill { title: "T", path: &path, context: "| h |", notes: "(See.)" };
         assert_eq!(shown(TEMPLATE, &all, 0), "T > A > B > C\n\n| h |\nTEXT\n\n(See.)");
-        assert_eq!(shown(TEMPLATE, &Fill { title: "", ..all }, 0), "A > B > C\n\n| h |\nTEXT\n\n(See.)");
+        assert_eq!(
+            shown(TEMPLATE, &Fill { title: "", ..all }, 0),
+            "A > B > C\n\n| h |\nTEXT\n\n(See.)"
+        );
         assert_eq!(shown(TEMPLATE, &Fill { path: &[], ..all }, 0), "T\n\n| h |\nTEXT\n\n(See.)");
         let bare = Fill { context: "", notes: "", ..all };
         assert_eq!(shown(TEMPLATE, &bare, 0), "T > A > B > C\n\nTEXT");
