@@ -93,16 +93,38 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
     }
 
     /// The same within each section, of which these are the starts: only what is too small crosses
-    /// from one to the other.
-    pub fn by_sections(mut self, starts: &[usize], levels: &[Level]) -> Result<Vec<Packed>> {
+    /// from one to the other. `levels` is asked for once there is a section that does not fit.
+    pub fn by_sections(
+        mut self,
+        starts: &[usize],
+        levels: impl FnOnce() -> Result<Vec<Level>>,
+    ) -> Result<Vec<Packed>> {
+        let (mut make, mut made) = (Some(levels), Vec::new());
         let ends = starts.iter().skip(1).copied().chain([self.text.len()]);
         for (&start, end) in starts.iter().zip(ends) {
-            if start < end {
-                self.floor = start;
-                self.run(start, &[end], levels)?;
+            self.guard.check()?;
+            if start == end || self.whole_section(start, end)? {
+                continue;
             }
+            if let Some(make) = make.take() {
+                made = make()?;
+            }
+            self.floor = start;
+            self.run(start, &[end], &made)?;
         }
         self.finish()
+    }
+
+    /// Packs a section if it fits; a blank one is packed with nothing.
+    fn whole_section(&mut self, open: usize, close: usize) -> Result<bool> {
+        let span = if self.limit.trim { self.text.trim(open, close) } else { Some((open, close)) };
+        let Some((start, end)) = span else { return Ok(true) };
+        let size = self.ruler.size(start, end)?;
+        let fits = size <= self.budget(start);
+        if fits {
+            self.chunks.push(Packed { start, end, size, open, close });
+        }
+        Ok(fits)
     }
 
     /// Windows that move by the units themselves, to the next grapheme border.

@@ -38,6 +38,9 @@ pub fn options() -> Options {
         | Options::ENABLE_TASKLISTS
 }
 
+/// Bytes of a block, by which room is made for them.
+const A_BLOCK: usize = 96;
+
 struct Reader<'t> {
     text: &'t str,
     found: Blocks,
@@ -59,7 +62,8 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str) -> Self {
-        let found = Blocks::default();
+        let blocks = Vec::with_capacity(text.len() / A_BLOCK + 8);
+        let found = Blocks { blocks, ..Blocks::default() };
         Self {
             text,
             found,
@@ -82,6 +86,7 @@ impl<'t> Reader<'t> {
         self.end
     }
 
+    #[inline]
     fn read(&mut self, event: Event<'_>, start: usize, end: usize) {
         match event {
             Event::Start(tag) => match tag {
@@ -177,7 +182,9 @@ impl<'t> Reader<'t> {
     fn push(&mut self, kind: Kind, level: u16, start: usize, end: usize) {
         let text = self.text;
         let first = line_start(text, start).max(self.end);
-        self.between(first);
+        if first > self.end {
+            self.between(first);
+        }
         let kind = match kind {
             _ if self.notes > 0 => Kind::Note,
             Kind::Prose if self.marked => Kind::Item,

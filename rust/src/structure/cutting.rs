@@ -81,14 +81,13 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
                 let made = self.depth(&outline, *depth, *target)?;
                 chosen = Some(made);
                 let starts = sections(blocks, &outline, made.depth);
-                let mut levels = Vec::new();
-                if self.any_over(&starts)? {
-                    levels = levels::headings(blocks, made.depth);
+                packer.by_sections(&starts, || {
+                    let mut levels = levels::headings(blocks, made.depth);
                     levels.extend(levels::blocks(self.text, blocks, &fits)?);
                     levels.extend(levels::words(self.text, blocks, &fits, self.guard)?);
                     levels.extend_from_slice(below);
-                }
-                packer.by_sections(&starts, &levels)?
+                    Ok(levels)
+                })?
             }
             Within::Blocks(below) => {
                 let mut levels = levels::blocks(self.text, blocks, &fits)?;
@@ -126,26 +125,6 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
             Some((start, end)) => self.ruler.size(start, end),
             None => Ok(0),
         }
-    }
-
-    /// Whether any section has to be opened. Room for a prefix is not asked about: levels that are
-    /// not needed cost time alone.
-    fn any_over(&self, starts: &[usize]) -> Result<bool> {
-        if self.template.is_some() {
-            return Ok(true);
-        }
-        let ends = starts.iter().skip(1).copied().chain([self.text.len()]);
-        for (&start, end) in starts.iter().zip(ends) {
-            let size = if self.limit.trim {
-                self.size(start, end)?
-            } else {
-                self.ruler.size(start, end)?
-            };
-            if size > self.limit.size {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 }
 
