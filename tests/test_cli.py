@@ -203,7 +203,10 @@ WRONG = [
         ["-s", "window,trim=true", "--no-trim"],
         "--no-trim and --strategy 'window,trim=true' set trim to different values",
     ),
-    (["-s", "magic"], "strategy ('magic') must be one of whole, window, recursive, sentence, structural"),
+    (
+        ["-s", "magic"],
+        "strategy ('magic') must be one of whole, window, recursive, sentence, structural",
+    ),
     (["-s", "window:8,deep=2"], "strategy ('window:8,deep=2'): 'deep=2' sets nothing of window"),
     (["-s", "window:x"], "size ('x') must be a whole number"),
     (
