@@ -381,8 +381,19 @@ def account(chunks: cantle.Chunks) -> str:
     return hashlib.blake2b(repr(rows).encode(), digest_size=6).hexdigest()
 
 
-GOLDEN: dict[tuple[str, int | str, int], str] = {}
+GOLDEN = {
+    ("words", "all", 14): ([0, 24, 62, 167, 198, 248, 267, 279, 323, 342, 380, 416], "84c5adc2c5cc"),
+    ("words", 2, 25): ([0, 24, 62, 167, 267, 342, 380, 416], "1685b2957266"),
+    ("chars", "auto", 120): ([0, 24, 62, 167, 267, 380, 416], "11ac27fc8729"),
+    ("cl100k_base", "auto", 40): ([0, 24, 62, 167, 267, 361, 380, 416], "592603b2c352"),
+}  # fmt: skip
 """By unit, depth and size: where the chunks of the handbook above start, and `account` of them."""
+
+
+@pytest.mark.parametrize(("unit", "depth", "size"), GOLDEN)
+def test_golden(unit, depth, size):
+    chunks = Structural(size, unit=unit, depth=depth).split(HANDBOOK)
+    assert (chunks.byte_start.tolist(), account(chunks)) == GOLDEN[unit, depth, size]
 
 
 @given(markdown_texts.documents)
