@@ -356,7 +356,7 @@ mod tests {
             ("---\na: b\n---\nx", Some(13)),
             ("---\na: b\n...\nx", Some(13)),
             ("---\r\na: b\r\n---\r\nx", Some(16)),
-            ("---\n# note\na:\n---", Some(18)),
+            ("---\n# note\na:\n---", Some(17)),
             ("---\n---\n", Some(8)),
             ("+++\n[t]\na = 1\n+++\n", Some(18)),
             ("+++\na: 1\n+++\n", None),
