@@ -5,6 +5,9 @@
 //! but marks of a list or a quote. What they stand in is told by `depth` and `shared`, so that no
 //! depth of nesting needs a stack.
 
+pub mod html;
+#[cfg(test)]
+pub(crate) mod laws;
 pub mod markdown;
 
 use std::borrow::Cow;
