@@ -8,7 +8,9 @@
 pub mod html;
 #[cfg(test)]
 pub(crate) mod laws;
+mod lines;
 pub mod markdown;
+pub mod rst;
 
 use std::borrow::Cow;
 
