@@ -10,6 +10,7 @@ pub mod html;
 pub(crate) mod laws;
 mod lines;
 pub mod markdown;
+pub mod plain;
 pub mod rst;
 
 use std::borrow::Cow;
