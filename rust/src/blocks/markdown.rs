@@ -256,7 +256,7 @@ fn line_start(text: &str, at: usize) -> usize {
 }
 
 /// Behind the break of the line that holds `at`.
-fn line_end(text: &str, at: usize) -> usize {
+pub(super) fn line_end(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
     match memchr2(b'\n', b'\r', &bytes[at..]) {
         Some(i) if bytes[at + i] == b'\r' && bytes.get(at + i + 1) == Some(&b'\n') => at + i + 2,

@@ -12,6 +12,7 @@ mod lines;
 pub mod markdown;
 pub mod plain;
 pub mod rst;
+pub mod table;
 
 use std::borrow::Cow;
 
