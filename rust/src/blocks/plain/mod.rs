@@ -160,7 +160,7 @@ impl Reader<'_> {
         if let Some(content) = item(&self.lines.text[line.first..line.end]) {
             self.close(line.indent, true);
             self.lists.push(line.indent);
-            let next = self.until_border(at + 1, line.indent + content);
+            let next = self.until_border(at + 1, Some(line.indent + content));
             self.leaf(Kind::Item, at, next);
             return next;
         }
@@ -172,7 +172,7 @@ impl Reader<'_> {
         }
         // A further paragraph of an item stands deeper than its mark.
         self.close(line.indent, false);
-        let next = self.until_border(at + 1, usize::MAX);
+        let next = self.until_border(at + 1, None);
         if let Some(head) = table(&self.lines, at, next) {
             self.leaf(Kind::Table, at, next);
             let head = self.lines.get(head).map_or(0, |line| line.start);
@@ -185,14 +185,20 @@ impl Reader<'_> {
         next
     }
 
-    /// Behind the lines up to a blank one, an item's mark, or a title. A line that starts as an
-    /// item would, but at the column of the text of one, goes on with it.
-    fn until_border(&self, from: usize, column: usize) -> usize {
+    /// Behind the lines up to a blank one, an item's mark, or a title. `column` is that of an item's
+    /// text: a number there goes on with it, as a bullet does not. In a paragraph, without a column,
+    /// a number is an item's mark only if it begins a list.
+    fn until_border(&self, from: usize, column: Option<usize>) -> usize {
         let mut next = from;
         while let Some(line) = self.lines.get(next).filter(|line| !line.is_blank()) {
             let words = &self.lines.text[line.first..line.end];
-            let starts = item(words).is_some() && (line.indent < column || is_bullet(words));
-            if starts && (column != usize::MAX || self.is_list(next)) {
+            let starts = match column {
+                Some(column) => line.indent < column || is_bullet(words),
+                None => {
+                    is_bullet(words) || ["1.", "1)", "(1)"].iter().any(|n| words.starts_with(n))
+                }
+            };
+            if starts && item(words).is_some() {
                 break;
             }
             if self.titles.binary_search_by_key(&next, |title| title.line).is_ok() {
@@ -201,16 +207,6 @@ impl Reader<'_> {
             next += 1;
         }
         next
-    }
-
-    /// Whether the item's mark with which a line of a paragraph starts begins a list: a bullet
-    /// does, a number only if it is the first, since a number may stand at the start of any line.
-    fn is_list(&self, at: usize) -> bool {
-        let words = self.lines.words(at);
-        is_bullet(words)
-            || words.starts_with("1.")
-            || words.starts_with("1)")
-            || words.starts_with("(1)")
     }
 
     /// Closes the items whose mark does not stand before a column. Another item at the column of
