@@ -58,3 +58,54 @@ pub(crate) fn texts(parts: &'static [&'static str]) -> impl Strategy<Value = Str
     ];
     prop::collection::vec(part, 0..60).prop_map(|parts| parts.concat())
 }
+
+mod markdown {
+    use proptest::prelude::*;
+
+    use crate::blocks::markdown::blocks;
+
+    const PARTS: &[&str] = &[
+        "# ",
+        "## ",
+        "===",
+        "---",
+        "- ",
+        "1. ",
+        "> ",
+        "```",
+        "~~~",
+        "    ",
+        "| a | b |",
+        "|---|---|",
+        "[a]: b",
+        "[^1]: ",
+        "<div>",
+        "</div>",
+        "<!--",
+        "-->",
+        "***",
+        "word",
+        "*em*",
+        "`code`",
+        "\\",
+        "\n",
+        "\n\n",
+    ];
+
+    /// Whether a line holds nothing but marks of lists and quotes.
+    fn is_marks(line: &str) -> bool {
+        line.chars().all(|c| " \t>-*+.)".contains(c) || c.is_ascii_digit())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1500))]
+
+        #[test]
+        fn any_markdown_keeps_the_laws(text in super::texts(PARTS)) {
+            // What CommonMark takes for text though it is blank.
+            let is_strange = |c: char| c.is_whitespace() && !" \t\n\r".contains(c);
+            let text: String = text.chars().map(|c| if is_strange(c) { 'x' } else { c }).collect();
+            super::check(&text, &blocks(&text), is_marks);
+        }
+    }
+}

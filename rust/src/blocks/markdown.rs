@@ -193,6 +193,10 @@ impl<'t> Reader<'t> {
         self.marked = false;
         let level = if kind == Kind::Heading { level } else { 0 };
         let end = full_lines(text, first, end).max(first);
+        // As of a fence that is opened in an item and holds nothing.
+        if text[first..end].trim_ascii().is_empty() {
+            return;
+        }
         let depth = self.depth.min(u16::MAX.into()) as u16;
         let shared = self.least.min(depth.into()) as u16;
         self.found.blocks.push(Block {
