@@ -19,6 +19,7 @@ __all__ = [
     "ArrowTexts",
     "Blocks",
     "InternalError",
+    "Origin",
     "SettingError",
     "Splitter",
     "TextError",
@@ -30,6 +31,7 @@ __all__ = [
     "cuts",
     "markdown_events",
     "pattern_name",
+    "read_html",
     "render",
     "sentences",
     "span_offsets",
@@ -99,6 +101,15 @@ class Blocks:
     def columns(self) -> dict[str, Any]: ...
     def __len__(self) -> int: ...
     def __reduce__(self) -> tuple[type[Blocks], tuple[Any, ...]]: ...
+
+@final
+class Origin:
+    def __new__(cls, text: Sequence[int], html: Sequence[int], copied: Sequence[int]) -> Origin: ...
+    def locate(
+        self, start: Sequence[int] | NDArray[Any], end: Sequence[int] | NDArray[Any]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+    def __len__(self) -> int: ...
+    def __reduce__(self) -> tuple[type[Origin], tuple[list[int], list[int], list[int]]]: ...
 
 @final
 class Tokenizer:
@@ -189,6 +200,7 @@ class ArrowChunks:
 def vocabularies() -> list[str]: ...
 def pattern_name(pattern: str) -> str | None: ...
 def markdown_events(text: str | bytes) -> int: ...
+def read_html(text: str | bytes) -> tuple[str, Blocks, str, Origin]: ...
 def render(
     template: str, title: str, path: Sequence[str], context: str, notes: str, lost: int
 ) -> tuple[str, str]: ...

@@ -259,6 +259,19 @@ class Chunks:
         """
         return self._places("page", self.byte_start)
 
+    @property
+    def source_start(self) -> NDArray[np.int64]:
+        """Where each chunk starts in what was handed in, in UTF-8 bytes; found now.
+
+        That differs from `byte_start` for HTML alone, whose chunks are slices of its readable text.
+        """
+        return self.documents.located(self.doc, self.byte_start, self.byte_end)[0]
+
+    @property
+    def source_end(self) -> NDArray[np.int64]:
+        """Where each chunk ends in what was handed in, in UTF-8 bytes; see `source_start`."""
+        return self.documents.located(self.doc, self.byte_start, self.byte_end)[1]
+
     def _lines(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         return self._places("line", offsets)
 

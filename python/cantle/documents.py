@@ -9,6 +9,8 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import numpy as np
+
 from cantle import _core
 from cantle.structure import Blocks
 
@@ -112,6 +114,28 @@ class Documents:
                     texts[doc] = ""
             self.texts = tuple(texts)
 
+    def read(self, found: Mapping[int, Blocks]) -> None:
+        """Take the blocks that were read off some documents, and their texts with them."""
+        texts, given = list(self.texts), list(self.blocks or [None] * len(self.texts))
+        for doc, blocks in found.items():
+            texts[doc], given[doc] = blocks.text, blocks
+        self.texts, self.blocks = tuple(texts), tuple(given)
+
+    def located(
+        self, doc: NDArray[Any], byte_start: NDArray[np.int64], byte_end: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where spans of the texts stand in what was handed in; see `Blocks.locate`."""
+        if self.blocks is None:
+            return byte_start, byte_end
+        start, end = byte_start.copy(), byte_end.copy()
+        # Rows of one document stand together, unless rows were chosen.
+        order = np.argsort(doc, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(doc[order])) + 1):
+            own = self.blocks[int(doc[rows[0]])] if len(rows) else None
+            if own is not None:
+                start[rows], end[rows] = own.locate(start[rows], end[rows])
+        return start, end
+
     def __len__(self) -> int:
         return len(self.texts)
 
@@ -127,12 +151,15 @@ class Documents:
         return row
 
     def title(self, doc: int) -> str:
-        """Return a document's title: what its metadata hold under `title`, or nothing."""
+        """Return a document's title: its metadata's `title`, or its own, or nothing."""
         title = None
         if self.metadata_given is not None:
             title = self.metadata_given[doc].get("title")
         if title is None and self.carried is not None and "title" in self.carried.column_names:
             title = self.carried.row(doc).get("title")
+        own = None if self.blocks is None else self.blocks[doc]
+        if title is None and own is not None:
+            title = own.title
         return title if isinstance(title, str) else ""
 
     def slice(

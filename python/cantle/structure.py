@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cantle import _core
+from cantle import _core, code
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 KINDS: tuple[str, ...] = tuple(_core.KINDS)
 """What a block, or a chunk, can be; a column of kinds names one by its number here."""
 
-FORMATS: tuple[str, ...] = tuple(_core.FORMATS)
-"""The forms of documents whose blocks are read."""
+_IN_PLACE = tuple(_core.FORMATS)
+FORMATS: tuple[str, ...] = (*_IN_PLACE, "html", *code.LANGUAGES)
+"""The forms of documents whose blocks are read. Languages of source code need `cantle[code]`."""
 
 _GAP = "\n\n"
 """Between two blocks that are handed in."""
@@ -80,7 +81,7 @@ class Blocks:
     text.
     """
 
-    __slots__ = ("_columns", "_core", "box", "page", "text", "titles")
+    __slots__ = ("_columns", "_core", "box", "origin", "page", "text", "title", "titles")
 
     _columns: dict[str, NDArray[Any]]
 
@@ -90,6 +91,10 @@ class Blocks:
     """What the headings say, without marks: one for each block that is a heading."""
     page: NDArray[np.int32] | None
     """The page of each block, from 1; -1 where it is not known. None if no block has any."""
+    title: str
+    """The document's own title, where its form has one beside the headings, as HTML has."""
+    origin: _core.Origin | None
+    """Of HTML, what leads from `text` back into it; None where `text` is the source itself."""
     box: NDArray[np.float64] | None
     """Left, top, right and bottom of each block; float [n, 4], NaN where it has none."""
 
@@ -153,8 +158,12 @@ class Blocks:
         core: _core.Blocks,
         page: NDArray[np.int32] | None,
         box: NDArray[np.float64] | None,
+        title: str = "",
+        origin: _core.Origin | None = None,
     ) -> None:
         self.text = text
+        self.title = title
+        self.origin = origin
         self._core = core
         columns = core.columns()
         self.titles = tuple(columns.pop("titles"))
@@ -205,6 +214,18 @@ class Blocks:
         spans = zip(self.byte_start.tolist(), self.byte_end.tolist(), strict=True)
         return [data[start:end].decode() for start, end in spans]
 
+    def locate(
+        self, byte_start: NDArray[np.int64], byte_end: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where spans of `text` stand in the source, in UTF-8 bytes.
+
+        Of HTML, that is from the first character's start to behind the last one, markup between
+        them included; elsewhere the same spans.
+        """
+        if self.origin is None:
+            return byte_start, byte_end
+        return self.origin.locate(byte_start, byte_end)
+
     def __len__(self) -> int:
         return len(self._core)
 
@@ -243,7 +264,10 @@ class Blocks:
         return f"Blocks({len(self)}: {found})" if len(self) else "Blocks(0)"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.text, self._core, self.page, self.box)
+        return _rebuild, (
+            *(self.text, self._core, self.page, self.box, self.title),
+            self.origin,
+        )
 
 
 def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
@@ -257,14 +281,20 @@ def _rebuild(
     core: _core.Blocks,
     page: NDArray[np.int32] | None,
     box: NDArray[np.float64] | None,
+    title: str = "",
+    origin: _core.Origin | None = None,
 ) -> Blocks:
     blocks = Blocks.__new__(Blocks)
-    blocks._set(text, core, page, box)
+    blocks._set(text, core, page, box, title, origin)
     return blocks
 
 
 def blocks(text: str | bytes, *, format: str = "markdown") -> Blocks:
     """Return the blocks of a text: headings, paragraphs, list items, tables, code and the like.
+
+    Of HTML, the `text` of what comes back is the readable one, blocks joined by a blank line, the
+    cells of a row by `" | "`, and `locate` leads back. Of source code, classes and functions
+    are headings, each with its decorators and comments.
 
     Args:
         text: `str`, or UTF-8 `bytes`.
@@ -272,6 +302,7 @@ def blocks(text: str | bytes, *, format: str = "markdown") -> Blocks:
 
     Raises:
         SettingError: The format is not known.
+        ImportError: The format is a language, and `cantle[code]` is not installed.
         TextError: The text is not UTF-8, or holds a lone surrogate; says where.
 
     Example:
@@ -280,8 +311,41 @@ def blocks(text: str | bytes, *, format: str = "markdown") -> Blocks:
         >>> list(zip(found.kind.tolist(), found.texts))
         [('heading', '# Tea\\n'), ('prose', 'Warm the pot.\\n')]
     """
+    if format == "html":
+        readable, core, title, origin = _core.read_html(text)
+        return _rebuild(readable, core, None, None, title, origin)
+    if format in code.LANGUAGES:
+        return _of_code(text, format)
+    if format not in _IN_PLACE:
+        known = ", ".join(map(repr, FORMATS))
+        raise _core.SettingError(f"format ({format!r}) must be one of {known}")
     core = _core.Blocks.read(text, format)
     return _rebuild(text.decode() if isinstance(text, bytes) else text, core, None, None)
+
+
+def _of_code(text: str | bytes, language: str) -> Blocks:
+    # The core tells what is wrong with a text in the words of every call.
+    _core.Blocks.read(text, "csv")
+    source = text.decode() if isinstance(text, bytes) else text
+    found = code.blocks(source, language)
+    none = np.zeros(len(found.kind), np.uint16)
+    core = _core.Blocks(
+        found.kind,
+        found.level,
+        none,
+        none,
+        found.byte_start,
+        found.byte_end,
+        found.byte_start,
+        found.titles,
+        found.scope,
+    )
+    return _rebuild(source, core, None, None)
+
+
+def in_place(format: str) -> bool:
+    """Whether a document of this form is cut as it is, by what the core reads off it."""
+    return format in _IN_PLACE
 
 
 class Report(NamedTuple):

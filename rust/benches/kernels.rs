@@ -8,6 +8,7 @@
 
 use std::hint::black_box;
 
+use cantle::blocks::Format;
 use cantle::chars::CharIndex;
 use cantle::cuts::Level;
 use cantle::guard::Guard;
@@ -167,6 +168,11 @@ const KERNELS: &[Kernel] = &[
     ("sentence tokens english", || text(ENGLISH, BYTES), || split(Strategy::sentence(), cl100k())),
     ("sentence ends mixed", || text(MIXED, BYTES), || cuts(Level::Sentence)),
     ("word parts mixed", || text(MIXED, BYTES), || cuts(Level::WordPart)),
+    ("blocks markdown", || document("# Title ", "- item ", "\n\n"), || blocks(Format::Markdown)),
+    ("blocks html", page, || Box::new(html)),
+    ("blocks rst", || document("Title\n=====\n\n", "- item ", "\n\n"), || blocks(Format::Rst)),
+    ("blocks text", || document("Title\n=====\n\n", "- item ", "\n\n"), || blocks(Format::Plain)),
+    ("blocks csv", || document("", "\"a\", b, ", "\n"), || blocks(Format::Csv)),
     ("graphemes mixed", || text(MIXED, BYTES), || Box::new(graphemes)),
 ];
 
@@ -200,6 +206,47 @@ fn cuts(level: Level) -> Box<dyn Fn(&str)> {
         level.cuts(&whole, 0, text.len(), &Guard::never(), &mut cuts).expect("any text has cuts");
         black_box(cuts.len());
     })
+}
+
+fn blocks(format: Format) -> Box<dyn Fn(&str)> {
+    Box::new(move |text| {
+        black_box(format.blocks(text).blocks.len());
+    })
+}
+
+fn html(text: &str) {
+    black_box(cantle::blocks::html::read(text).blocks.blocks.len());
+}
+
+/// Paragraphs, every fourth behind a title and every fourth an item.
+fn document(title: &str, item: &str, end: &str) -> String {
+    let english = text(ENGLISH, BYTES);
+    let paragraphs = english.split("\n\n").enumerate();
+    let marked = paragraphs.map(|(n, words)| {
+        let mark = match n % 4 {
+            0 => title,
+            1 => item,
+            _ => "",
+        };
+        [mark, words, end].concat()
+    });
+    marked.collect()
+}
+
+/// A page with the markup of one that is written by a generator.
+fn page() -> String {
+    let english = text(ENGLISH, BYTES);
+    let paragraphs = english.split("\n\n").enumerate();
+    let marked = paragraphs.map(|(n, words)| match n % 4 {
+        0 => format!(
+            "<section id=\"s{n}\"><h2>{}<a href=\"#s{n}\">&para;</a></h2>\n",
+            &words[..words.len().min(30)]
+        ),
+        1 => format!("<ul class=\"simple\">\n<li><p>{words}</p></li>\n</ul></section>\n"),
+        2 => format!("<p>{}</p>\n", words.replacen("the ", "<em>the</em> &amp; ", 4)),
+        _ => format!("<table><tr><th>a</th><td>{words}</td></tr></table>\n"),
+    });
+    marked.collect()
 }
 
 fn graphemes(text: &str) {

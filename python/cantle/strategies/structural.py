@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from pathlib import PurePath
 
-from cantle import _core
+from cantle import _core, code
 from cantle.documents import Documents
 from cantle.strategies.splitting import Splitting
-from cantle.structure import FORMATS
+from cantle.structure import FORMATS, blocks, in_place
 from cantle.units import Unit
 
-SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".mdown": "markdown", ".mkd": "markdown"}
+SUFFIXES = {
+    **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), "markdown"),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
+    **dict.fromkeys((".rst", ".rest"), "rst"),
+    **dict.fromkeys((".txt", ".text"), "text"),
+    ".csv": "csv",
+    ".tsv": "tsv",
+    **code.SUFFIXES,
+}
 """Which form a document has whose id ends so."""
 _FORM = "markdown"
 """The form of a document whose id tells none."""
@@ -45,7 +54,8 @@ class Structural(Splitting):
             with the text more than all of it, loses its outer headings first, down to nothing, and
             the chunk is flagged (`cantle.SHORTENED`). None: only the text counts.
         format: The documents' form, one of `cantle.FORMATS`; `"auto"` goes by the ending of a
-            document's id, and takes Markdown where that tells nothing.
+            document's id, and takes Markdown where that tells nothing. Of HTML the readable text is
+            cut, and `chunks.source_start` leads back; source code needs `cantle[code]`.
         name: The name in the chunks' ids. Default: `structural`.
     """
 
@@ -71,7 +81,7 @@ class Structural(Splitting):
         if self.format not in ("auto", *FORMATS):
             known = ", ".join(map(repr, ("auto", *FORMATS)))
             raise _core.SettingError(f"format ({self.format!r}) must be one of {known}")
-        form = _FORM if self.format == "auto" else self.format
+        form = self.format if in_place(self.format) else _FORM
         template = _core.TEMPLATE if self.prefix == "path" else self.prefix
         self._build(min_size=self.min_size, structural=(self.depth, self.target, form, template))
         for number in ("depth", "target"):
@@ -81,13 +91,16 @@ class Structural(Splitting):
         object.__setattr__(self, "_template", template)
 
     def _forms(self, documents: Documents) -> list[object] | None:
+        if self.format != "auto":
+            named: list[object] = [self.format] * len(documents)
+        elif documents.ids is None:
+            return super()._forms(documents)
+        else:
+            named = [SUFFIXES.get(PurePath(name).suffix.lower()) for name in documents.ids]
+        if not all(form is None or in_place(str(form)) for form in named):
+            _read(documents, named)
         given = super()._forms(documents)
-        if self.format != "auto" or documents.ids is None:
-            return given
-        named: list[object] = [
-            SUFFIXES.get(PurePath(name).suffix.lower()) for name in documents.ids
-        ]
-        if not any(named):
+        if self.format != "auto" or not any(named):
             return given
         return named if given is None else [a or b for a, b in zip(given, named, strict=True)]
 
@@ -99,3 +112,20 @@ class Structural(Splitting):
 
     def _target(self) -> int | None:
         return (self.target or self.size) if self.depth == "auto" else None
+
+
+def _read(documents: Documents, forms: list[object]) -> None:
+    """Read the documents whose blocks are not read where their text lies."""
+    found = {}
+    for doc, form in enumerate(forms):
+        if form is None or in_place(str(form)):
+            continue
+        if documents.blocks is not None and documents.blocks[doc] is not None:
+            continue
+        # A text that is not UTF-8 stays as it is: the call tells of it with all the others.
+        with suppress(_core.TextError, TypeError):
+            found[doc] = blocks(documents.texts[doc], format=str(form))
+        # What is read is cut by its blocks, and what is not fails.
+        forms[doc] = None
+    if found:
+        documents.read(found)

@@ -143,17 +143,30 @@ pub struct Blocks {
 pub enum Format {
     /// See [`markdown`].
     Markdown,
+    /// reStructuredText; see [`rst`].
+    Rst,
+    /// Plain text; see [`plain`].
+    Plain,
+    /// A table, its fields separated by what most often separates them; see [`table`].
+    Csv,
+    /// A table, its fields separated by tabs.
+    Tsv,
 }
 
 impl Format {
     /// Every form, in the order in which a message lists them.
-    pub const ALL: [Format; 1] = [Format::Markdown];
+    pub const ALL: [Format; 5] =
+        [Format::Markdown, Format::Rst, Format::Plain, Format::Csv, Format::Tsv];
 
     /// Its name for a user.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Format::Markdown => "markdown",
+            Format::Rst => "rst",
+            Format::Plain => "text",
+            Format::Csv => "csv",
+            Format::Tsv => "tsv",
         }
     }
 
@@ -168,6 +181,10 @@ impl Format {
     pub fn blocks(self, text: &str) -> Blocks {
         match self {
             Format::Markdown => markdown::blocks(text),
+            Format::Rst => rst::blocks(text),
+            Format::Plain => plain::blocks(text),
+            Format::Csv => table::blocks(text, table::delimiter(text)),
+            Format::Tsv => table::blocks(text, b'\t'),
         }
     }
 }

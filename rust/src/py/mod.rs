@@ -7,6 +7,7 @@ mod blocks;
 mod columns;
 mod enter;
 mod errors;
+mod html;
 mod splitter;
 mod structure;
 mod texts;
@@ -34,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("InternalError", py.get_type::<errors::InternalError>())?;
     module.add_class::<splitter::Splitter>()?;
     module.add_class::<blocks::Blocks>()?;
+    module.add_class::<html::Origin>()?;
     module.add_class::<tokenizer::Tokenizer>()?;
     module.add_class::<tokenizer::TokenRuler>()?;
     module.add_class::<arrow::strings::ArrowTexts>()?;
@@ -43,6 +45,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tokenizer::vocabularies, module)?)?;
     module.add_function(wrap_pyfunction!(tokenizer::pattern_name, module)?)?;
     module.add_function(wrap_pyfunction!(blocks::markdown_events, module)?)?;
+    module.add_function(wrap_pyfunction!(html::read_html, module)?)?;
     module.add_function(wrap_pyfunction!(structure::render, module)?)?;
     module.add_function(wrap_pyfunction!(structure::carried, module)?)?;
     module.add_function(wrap_pyfunction!(texts::sentences, module)?)?;

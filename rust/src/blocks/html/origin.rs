@@ -24,6 +24,17 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// An origin of these runs, if they are in order.
+    #[must_use]
+    pub fn from_runs(runs: Vec<Run>) -> Option<Self> {
+        let follows = |one: &Run, other: &Run| {
+            let end = |start: usize| start.checked_add(one.copied);
+            end(one.text).is_some_and(|end| end <= other.text)
+                && end(one.html).is_some_and(|end| end <= other.html)
+        };
+        runs.windows(2).all(|pair| follows(&pair[0], &pair[1])).then_some(Self { runs })
+    }
+
     /// The runs. Two may start at one place in the text; the first of them is then empty there.
     #[must_use]
     pub fn runs(&self) -> &[Run] {
