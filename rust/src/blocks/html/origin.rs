@@ -78,11 +78,12 @@ impl Origin {
 
     /// `length` bytes at `text` are copied from `html`.
     pub(super) fn copied(&mut self, text: usize, html: usize, length: usize) {
-        if let Some(run) = self.runs.last_mut() {
-            if run.text + run.copied == text && run.html + run.copied == html {
-                run.copied += length;
-                return;
-            }
+        if let Some(run) = self.runs.last_mut()
+            && run.text + run.copied == text
+            && run.html + run.copied == html
+        {
+            run.copied += length;
+            return;
         }
         self.runs.push(Run { text, html, copied: length });
     }

@@ -172,13 +172,13 @@ impl Writer {
 
     /// Takes characters that the HTML says by others, those of `html`.
     pub(super) fn say(&mut self, piece: &[u8], html: std::ops::Range<usize>) {
-        if let [byte] = piece {
-            if is_blank(*byte) {
-                match self.layout {
-                    Layout::Verbatim if self.current.is_some() => {}
-                    Layout::Verbatim => return,
-                    _ => return self.space(),
-                }
+        if let [byte] = piece
+            && is_blank(*byte)
+        {
+            match self.layout {
+                Layout::Verbatim if self.current.is_some() => {}
+                Layout::Verbatim => return,
+                _ => return self.space(),
             }
         }
         self.begin();
@@ -308,10 +308,11 @@ impl Writer {
         // A table may say less than what is open around its cells.
         self.elements.unshare(depth);
         let mut head = start;
-        if let (Kind::Table, Some(grid)) = (kind, self.grids.last()) {
-            if !grid.is_heading && grid.head < end {
-                head = grid.head;
-            }
+        if let (Kind::Table, Some(grid)) = (kind, self.grids.last())
+            && !grid.is_heading
+            && grid.head < end
+        {
+            head = grid.head;
         }
         if kind == Kind::Heading {
             self.blocks
@@ -368,13 +369,13 @@ impl Writer {
 
     /// Ends what no heading can hold the rest of.
     fn end_heading(&mut self) {
-        if let Some(place) = self.heading() {
-            if self.current.is_some() {
-                if let Some(entry) = self.elements.at(place) {
-                    entry.level = 0;
-                }
-                self.end_block();
+        if let Some(place) = self.heading()
+            && self.current.is_some()
+        {
+            if let Some(entry) = self.elements.at(place) {
+                entry.level = 0;
             }
+            self.end_block();
         }
     }
 

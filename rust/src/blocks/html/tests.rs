@@ -133,7 +133,8 @@ fn a_table_that_holds_headings_is_a_layout() {
 #[test]
 fn what_is_broken_reads_as_a_browser_reads_it() {
     use Kind::{Code, Heading, Item, Prose};
-    let cases: [(&str, &[(Kind, u16, &str)]); 12] = [
+    type Case<'a> = (&'a str, &'a [(Kind, u16, &'a str)]);
+    let cases: [Case<'_>; 12] = [
         (
             "<h2>open<p>text</h2>more",
             &[(Heading, 2, "open"), (Prose, 0, "text"), (Prose, 0, "more")],

@@ -187,15 +187,15 @@ impl<'t> Reader<'t> {
         if marks::is_grid(words) {
             return self.grid(at, column);
         }
-        if marks::is_columns(words) {
-            if let Some(next) = self.columns(at, column) {
-                return next;
-            }
+        if marks::is_columns(words)
+            && let Some(next) = self.columns(at, column)
+        {
+            return next;
         }
-        if self.open.is_empty() {
-            if let Some(next) = self.title(at, words) {
-                return next;
-            }
+        if self.open.is_empty()
+            && let Some(next) = self.title(at, words)
+        {
+            return next;
         }
         self.paragraph(at, column, words)
     }
