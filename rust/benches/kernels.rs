@@ -8,12 +8,12 @@
 
 use std::hint::black_box;
 
-use cantle::blocks::Format;
+use cantle::blocks::{Form, Format};
 use cantle::chars::CharIndex;
 use cantle::cuts::Level;
 use cantle::guard::Guard;
 use cantle::pack::Limit;
-use cantle::split::{Splitter, Strategy, Unit};
+use cantle::split::{Document, Splitter, Strategy, Unit};
 use cantle::text::Text;
 use cantle::tokenizer::Tokenizer;
 
@@ -194,8 +194,9 @@ fn split(strategy: Strategy, unit: Unit) -> Box<dyn Fn(&str)> {
         let ascii = text.is_ascii();
         let index = CharIndex::new(text, ascii);
         let whole = Text::new(text, ascii);
-        let chunks = splitter.split(&whole, &index, None, 1, &Guard::never());
-        black_box(chunks.expect("any text can be cut").len());
+        let document = Document { text: &whole, index: &index, form: Form::Unknown, title: "" };
+        let chunks = splitter.split(document, None, 1, &Guard::never());
+        black_box(chunks.expect("any text can be cut").0.len());
     })
 }
 

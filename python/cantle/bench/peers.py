@@ -14,15 +14,13 @@ from importlib import import_module, metadata
 from importlib.util import find_spec
 from typing import Any, TypeAlias
 
-from cantle import Recursive, Tokenizer, TokenizerError, units
+from cantle import Tokenizer, TokenizerError, units
 from cantle.strategies import Splitting
 
 Spans: TypeAlias = "list[tuple[int, int]]"
 Answer: TypeAlias = "list[str] | Spans | list[tuple[int, int, str]]"
 """Where the chunks lie in the text, in characters, with their texts where a library tells both; or
 their texts alone."""
-
-"""The separators that stand for the question of Markdown, until a strategy reads its structure."""
 
 _ENCODINGS = ("r50k_base", "p50k_base", "cl100k_base", "o200k_base")
 """The vocabularies that are the same in tiktoken and here."""

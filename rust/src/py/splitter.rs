@@ -164,7 +164,6 @@ impl Splitter {
     ///
     /// For each text `forms` holds `None`, the name of its form or its blocks, and `titles` its title.
     #[pyo3(signature = (texts, threads, skip, forms=None, titles=None))]
-    #[expect(clippy::too_many_arguments, reason = "one argument per column")]
     fn split<'py>(
         &self,
         py: Python<'py>,

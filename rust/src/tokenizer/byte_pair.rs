@@ -131,13 +131,14 @@ impl BytePair {
     /// than a word of bits.
     #[inline(never)]
     fn remembered_ends(&self, piece: &[u8], memo: &mut Memo) -> u64 {
-        match piece.len() {
-            0..=memo::SHORT => memo.any_ends(piece, || self.short_ends(piece, None)),
-            // Of these the like is hardly met again.
-            0..=SHORT if is_dense(piece) => self.short_ends(piece, Some(memo)),
-            0..=memo::LONG => memo.any_ends(piece, || self.short_ends(piece, None)),
-            0..=SHORT => self.short_ends(piece, Some(memo)),
-            _ => 0,
+        let length = piece.len();
+        // Of the dense ones that are longer the like is hardly met again, but for their parts.
+        if length <= memo::SHORT || (length <= memo::LONG && !is_dense(piece)) {
+            memo.any_ends(piece, || self.short_ends(piece, None))
+        } else if length <= SHORT {
+            self.short_ends(piece, Some(memo))
+        } else {
+            0
         }
     }
 

@@ -160,7 +160,7 @@ const EACH: u64 = 1 | 1 << 16 | 1 << 32;
 fn get(set: &Line, Place { key, mixed }: Place) -> (u64, bool) {
     // Which of the three it is differs from word to word, so it must not be a branch: the first lane
     // that is zero, or the first of all if none is.
-    let other = set[TAGS] ^ (mixed >> 48) * EACH;
+    let other = set[TAGS] ^ ((mixed >> 48) * EACH);
     let same = other.wrapping_sub(EACH) & !other & EACH << 15;
     let entry = same.trailing_zeros() as usize / 16 % 4;
     let known = (set[2 * entry] ^ key.low) | (set[2 * entry + 1] ^ key.high) == 0;
@@ -174,7 +174,7 @@ fn put(set: &mut Line, Place { key, mixed }: Place, ends: u64) {
     set[0] = key.low;
     set[1] = key.high;
     set[ENDS] = set[ENDS] << 16 | ends;
-    set[TAGS] = (set[TAGS] << 16 | mixed >> 48) & u64::MAX >> 16;
+    set[TAGS] = (set[TAGS] << 16 | mixed >> 48) & (u64::MAX >> 16);
 }
 
 /// Finds the places of pretokens that follow each other, and calls the sets there to the processor's
