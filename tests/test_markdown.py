@@ -198,7 +198,7 @@ def test_blocks_survive_a_pickle():
 
 
 def test_a_form_that_is_not_known_is_named():
-    with pytest.raises(cantle.SettingError, match=r'format \("word"\) must be one of "markdown"'):
+    with pytest.raises(cantle.SettingError, match=r"format \('word'\) must be one of 'markdown'"):
         cantle.blocks("x", format="word")
     with pytest.raises(cantle.TextError, match="text is not UTF-8"):
         cantle.blocks(b"\xff")
