@@ -61,8 +61,9 @@ def agree(
     assert spans(chunks) == want
 
 
+# `laws/test_structure_laws.py` has a slow account of structure.
 @pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("name", sorted(REGISTRY))
+@pytest.mark.parametrize("name", sorted(REGISTRY.keys() - {"structural"}))
 @MANY
 @given(text=samples.texts, limit=limits())
 def test_every_strategy_equals_the_oracle(name, unit, text, limit):

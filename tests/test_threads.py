@@ -126,9 +126,12 @@ ENDLESS = {
 }
 
 _INTERRUPTED = """
-import sys, threading
+import signal, sys, threading
 import cantle
 from cases import builders
+
+# A process that was started in the background may have been told to ignore the signal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 gate = threading.Lock()
 gate.acquire()
