@@ -18,6 +18,7 @@ use cantle::text::Text;
 use cantle::tokenizer::Tokenizer;
 
 const BYTES: usize = 300_000;
+const LONG: usize = 2_000_000;
 
 const ENGLISH: &[&str] = &[
     "the",
@@ -160,6 +161,14 @@ const KERNELS: &[Kernel] = &[
         || split(Strategy::recursive(), Unit::Chars),
     ),
     ("recursive chars mixed", || text(MIXED, BYTES), || split(Strategy::recursive(), Unit::Chars)),
+    ("windows of 1000 english", || text(ENGLISH, LONG), || split_by(Strategy::Window, 1000, 100)),
+    ("windows of 1000 mixed", || text(MIXED, LONG), || split_by(Strategy::Window, 1000, 100)),
+    (
+        "recursive of 1000 english",
+        || text(ENGLISH, LONG),
+        || split_by(Strategy::recursive(), 1000, 0),
+    ),
+    ("recursive of 1000 mixed", || text(MIXED, LONG), || split_by(Strategy::recursive(), 1000, 0)),
     (
         "recursive tokens english",
         || text(ENGLISH, BYTES),
@@ -188,7 +197,16 @@ fn tokens(name: &str) -> Box<dyn Fn(&str)> {
 }
 
 fn split(strategy: Strategy, unit: Unit) -> Box<dyn Fn(&str)> {
-    let limit = Limit { size: 400, overlap: 40, min_size: 0, trim: true };
+    split_to(strategy, unit, 400, 40)
+}
+
+/// Cuts a text to so many characters.
+fn split_by(strategy: Strategy, size: usize, overlap: usize) -> Box<dyn Fn(&str)> {
+    split_to(strategy, Unit::Chars, size, overlap)
+}
+
+fn split_to(strategy: Strategy, unit: Unit, size: usize, overlap: usize) -> Box<dyn Fn(&str)> {
+    let limit = Limit { size, overlap, min_size: 0, trim: true };
     let splitter = Splitter::new(strategy, unit, limit).expect("the settings are sound");
     Box::new(move |text| {
         let ascii = text.is_ascii();
@@ -285,10 +303,11 @@ fn main() {
     match arguments.get(1).map(String::as_str) {
         Some("--list") => names().for_each(|name| println!("{name}")),
         Some("--once") => {
-            let wanted = arguments.get(2).expect("--once NAME");
+            let wanted = arguments.get(2).expect("--once NAME [FILE]");
             let kernel = KERNELS.iter().find(|(name, ..)| name == wanted);
             let (_, text, make) = kernel.expect("a name that --list prints");
-            let (text, run) = (text(), make());
+            let own = |path| std::fs::read_to_string(path).expect("a file of text");
+            let (text, run) = (arguments.get(3).map_or_else(text, own), make());
             run(&text);
             measured_kernel(&*run, &text);
         }

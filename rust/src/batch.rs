@@ -117,18 +117,22 @@ impl Columns {
             _ => 0,
         };
         let characters = !same || !self.char_start.is_empty();
-        for (ordinal, chunk) in (first..).zip(chunks) {
-            self.doc.push(source.doc);
-            self.ordinal.push(ordinal);
-            self.byte_start.push((source.byte_start + chunk.start) as i64);
-            self.byte_end.push((source.byte_start + chunk.end) as i64);
-            if characters {
-                self.char_start.push((source.char_start + index.rank(chunk.start)) as i64);
-                self.char_end.push((source.char_start + index.rank(chunk.end)) as i64);
-            }
-            self.size.push(chunk.size as i64);
-            self.flags.push(if chunk.size > size { OVERSIZE } else { 0 });
-            self.parent.extend(source.parent);
+        let byte = |at: usize| (source.byte_start + at) as i64;
+        let char = |at: usize| (source.char_start + index.rank(at)) as i64;
+        let count = chunks.len();
+        self.doc.extend(std::iter::repeat_n(source.doc, count));
+        self.ordinal.extend((first..).take(count));
+        self.byte_start.extend(chunks.iter().map(|chunk| byte(chunk.start)));
+        self.byte_end.extend(chunks.iter().map(|chunk| byte(chunk.end)));
+        if characters {
+            self.char_start.extend(chunks.iter().map(|chunk| char(chunk.start)));
+            self.char_end.extend(chunks.iter().map(|chunk| char(chunk.end)));
+        }
+        self.size.extend(chunks.iter().map(|chunk| chunk.size as i64));
+        let oversize = |chunk: &Packed| if chunk.size > size { OVERSIZE } else { 0 };
+        self.flags.extend(chunks.iter().map(oversize));
+        if let Some(parent) = source.parent {
+            self.parent.extend(std::iter::repeat_n(parent, count));
         }
         if let Some(structure) = structure {
             for (flags, carried) in self.flags[rows..].iter_mut().zip(&structure.carried) {

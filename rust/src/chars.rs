@@ -11,15 +11,44 @@ pub fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-fn count(bytes: &[u8]) -> usize {
-    // A character starts at every byte that is not a UTF-8 continuation byte (0x80..0xC0).
-    let mut total = 0;
-    for part in bytes.chunks(128) {
-        total += usize::from(
-            part.iter().map(|&b| u8::from((b as i8) >= -0x40)).fold(0u8, u8::wrapping_add),
-        );
+/// Bytes that are counted at once.
+const LINE: usize = 32;
+
+/// Whether a character starts at a byte: at every one that does not continue one (0x80..0xC0).
+fn starts(b: u8) -> bool {
+    (b as i8) >= -0x40
+}
+
+/// Characters that start in a few bytes: of a fixed number, so that it becomes vector code.
+fn count_in<const N: usize>(bytes: &[u8; N]) -> usize {
+    bytes.iter().map(|&b| u8::from(starts(b))).fold(0_u8, u8::wrapping_add).into()
+}
+
+/// Characters that start in `text[start..end]`, which is shorter than a block.
+fn count(text: &[u8], start: usize, end: usize) -> usize {
+    let (words, rest) = text[start..end].as_chunks::<8>();
+    let goes_on = words.iter().map(|word| continued(u64::from_le_bytes(*word))).sum();
+    // The last word is read beyond the end, where text is left; what lies there does not count.
+    let at = end - rest.len();
+    let mut word = [0; 8];
+    match text[at..].first_chunk() {
+        Some(whole) => word = *whole,
+        None => word.iter_mut().zip(rest).for_each(|(to, &from)| *to = from),
     }
-    total
+    let word = u64::from_le_bytes(word) & !(u64::MAX << (8 * rest.len()));
+    end - start - added(goes_on) - added(continued(word))
+}
+
+/// A one in each byte of a word that continues a character.
+fn continued(word: u64) -> u64 {
+    (word >> 7) & !(word >> 6) & 0x0101_0101_0101_0101
+}
+
+/// The sum of a word's bytes.
+fn added(word: u64) -> usize {
+    const EVEN: u64 = 0x00FF_00FF_00FF_00FF;
+    let pairs = (word & EVEN) + ((word >> 8) & EVEN);
+    (pairs.wrapping_mul(0x0001_0001_0001_0001) >> 48) as usize
 }
 
 /// Character offsets of one text.
@@ -54,9 +83,15 @@ impl<'t> CharIndex<'t> {
         }
         let mut before = Vec::with_capacity(text.len() / BLOCK + 1);
         let mut chars = 0;
-        for block in text.chunks(BLOCK) {
+        let (blocks, rest) = text.as_chunks::<BLOCK>();
+        for block in blocks {
             before.push(chars);
-            chars += count(block);
+            // In halves, as a sum of bytes holds up to 255.
+            chars += block.as_chunks::<{ BLOCK / 2 }>().0.iter().map(count_in).sum::<usize>();
+        }
+        if !rest.is_empty() {
+            before.push(chars);
+            chars += count(rest, 0, rest.len());
         }
         Self { text, counts: Cow::Owned(Counts { before, chars }) }
     }
@@ -88,7 +123,7 @@ impl<'t> CharIndex<'t> {
             return self.counts.chars;
         }
         let block = at / BLOCK;
-        self.counts.before[block] + count(&self.text[block * BLOCK..at])
+        self.counts.before[block] + count(self.text, block * BLOCK, at)
     }
 
     /// The byte offset of character `n`; the text's length when there are not that many.
@@ -101,19 +136,51 @@ impl<'t> CharIndex<'t> {
             return n;
         }
         let block = self.counts.before.partition_point(|&before| before <= n) - 1;
+        self.nth_from(block, n)
+    }
+
+    /// [`Self::nth`], where the answer is likely some blocks from byte `at`.
+    #[must_use]
+    pub fn nth_near(&self, n: usize, at: usize) -> usize {
+        const NEAR: usize = 64;
+        let before = &self.counts.before[..];
+        let last = before.len().saturating_sub(1);
+        let mut block = (at / BLOCK).min(last);
+        if n >= self.counts.chars || before.is_empty() || before[block].abs_diff(n) > NEAR * BLOCK {
+            return self.nth(n);
+        }
+        while before[block] > n {
+            block -= 1;
+        }
+        while block < last && before[block + 1] <= n {
+            block += 1;
+        }
+        self.nth_from(block, n)
+    }
+
+    /// The byte offset of character `n`, which starts in `block`.
+    fn nth_from(&self, block: usize, n: usize) -> usize {
         let mut left = n - self.counts.before[block];
         let mut start = block * BLOCK;
-        // Whole stretches are counted by vector code; only the last one byte by byte.
-        while let Some(part) = self.text.get(start..start + 32) {
-            let here = count(part);
+        // Whole stretches are counted by vector code, then words; only the last one byte by byte.
+        while start + LINE <= self.text.len() {
+            let here = count(self.text, start, start + LINE);
             if left < here {
                 break;
             }
             left -= here;
-            start += 32;
+            start += LINE;
+        }
+        while let Some(part) = self.text[start..].first_chunk::<8>() {
+            let here = 8 - added(continued(u64::from_le_bytes(*part)));
+            if left < here {
+                break;
+            }
+            left -= here;
+            start += 8;
         }
         for (i, &b) in self.text[start..].iter().enumerate() {
-            if (b as i8) >= -0x40 {
+            if starts(b) {
                 if left == 0 {
                     return start + i;
                 }
@@ -131,12 +198,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rank_and_nth_agree_with_char_indices(text in "[a-cé漢😀\n]{0,900}") {
+        fn rank_and_nth_agree_with_char_indices(
+            text in "[a-cé漢😀\n]{0,900}",
+            near in 0_usize..4000,
+        ) {
             let index = CharIndex::new(&text, text.is_ascii());
             prop_assert_eq!(index.len(), text.chars().count());
             for (n, (at, _)) in text.char_indices().enumerate() {
                 prop_assert_eq!(index.rank(at), n);
                 prop_assert_eq!(index.nth(n), at);
+                prop_assert_eq!(index.nth_near(n, near.min(text.len())), at);
             }
             prop_assert_eq!(index.rank(text.len()), index.len());
             prop_assert_eq!(index.nth(index.len()), text.len());

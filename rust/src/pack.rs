@@ -155,7 +155,7 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
                 if visible == end {
                     break;
                 }
-                first += cuts[i..].partition_point(|&cut| cut <= visible);
+                first += up_to(&cuts[i..], visible);
             }
             let open = self.overlap_start(at, cuts[first])?;
             let n = self.fit(open, &cuts[i..])?;
@@ -170,7 +170,7 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
                 continue;
             }
             let close = cuts[i + n - 1];
-            if self.emit(open, close)? {
+            if self.emit(open, close)? && self.limit.overlap > 0 {
                 self.units.retain(|&unit| !self.graphemes && unit > open && unit < at);
                 self.units.push(at);
                 // Blank pieces behind the last visible one are many at times, and repeat nothing.
@@ -205,9 +205,9 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
             return Ok(cuts.len());
         }
         let plan = self.ruler.ahead(first, self.budget(first))?;
-        let mut n = cuts.partition_point(|&cut| cut <= plan);
+        let mut n = up_to(cuts, plan);
         let planned = n;
-        while n > 0 && !self.fits(open, cuts[n - 1])? {
+        while n > 0 && !self.ruler.adds_up() && !self.fits(open, cuts[n - 1])? {
             let tried =
                 if self.limit.trim { self.text.trim_end(open, cuts[n - 1]) } else { cuts[n - 1] };
             n = cuts[..n].partition_point(|&cut| cut < tried);
@@ -222,7 +222,7 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
         loop {
             if self.limit.trim && n > 0 {
                 let visible = self.text.skip_blanks(cuts[n - 1], end);
-                n += cuts[n..].partition_point(|&cut| cut <= visible);
+                n += up_to(&cuts[n..], visible);
             }
             let Some(&next) = cuts.get(n) else { break };
             let near = next <= past
@@ -247,12 +247,20 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
     }
 
     fn fits(&self, open: usize, close: usize) -> Result<bool> {
+        if self.reserved.is_empty() && self.surely(open, close, self.limit.size) {
+            return Ok(true);
+        }
         let size = self.size(open, close)?;
         if self.reserved.is_empty() || size > self.limit.size {
             return Ok(size <= self.limit.size);
         }
         let start = if self.limit.trim { self.text.trim_start(open, close) } else { open };
         Ok(size <= self.budget(start))
+    }
+
+    /// Whether `open..close` has at most `most` units, trimmed or not, because of its bytes alone.
+    fn surely(&self, open: usize, close: usize, most: usize) -> bool {
+        self.ruler.adds_up() && close.saturating_sub(open) <= most
     }
 
     /// Units that the text of a chunk from `start` may have.
@@ -319,8 +327,11 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
 
     /// Whether a chunk up to `need` may repeat `start..shared_end`.
     fn may_start(&self, start: usize, shared_end: usize, need: usize) -> Result<bool> {
-        let repeated = if start < shared_end { self.size(start, shared_end)? } else { 0 };
-        Ok(repeated <= self.limit.overlap && self.fits(start, need)?)
+        let most = self.limit.overlap;
+        Ok((start >= shared_end
+            || self.surely(start, shared_end, most)
+            || self.size(start, shared_end)? <= most)
+            && self.fits(start, need)?)
     }
 
     /// Packs `start..end` by grapheme clusters: each window ends where its units do, or at the last
@@ -329,6 +340,8 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
         let text = self.text;
         let mut at = start;
         let mut before = None;
+        // A chunk that is trimmed may start where more is reserved.
+        let holds = self.ruler.adds_up() && self.reserved.is_empty();
         while at < end {
             self.guard.check()?;
             let need = text.graphemes.next(at);
@@ -337,12 +350,18 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
                 Some(_) if self.limit.overlap == 0 => at,
                 Some(before) => {
                     let low = self.ruler.behind(at, self.limit.overlap)?.max(before + 1);
-                    self.first_grapheme(low, at, at, need)?
+                    let start = text.graphemes.ceil(low).min(at);
+                    // What lies behind `low` is no more than the overlap, where counts add up.
+                    if self.ruler.adds_up() && self.fits(start, need)? {
+                        start
+                    } else {
+                        self.first_grapheme(low, at, at, need)?
+                    }
                 }
             };
             let mut close =
                 text.graphemes.floor(self.ruler.ahead(open, self.budget(open))?.min(end));
-            while close > at && !self.fits(open, close)? {
+            while close > at && !holds && !self.fits(open, close)? {
                 close = text.graphemes.prev(close);
             }
             if close <= at {
@@ -397,6 +416,16 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
         }
         Ok(self.chunks)
     }
+}
+
+/// How many of `cuts` lie at or before `at`. Mostly few of many do: no place far behind is looked at.
+fn up_to(cuts: &[usize], at: usize) -> usize {
+    let mut step = 1;
+    while cuts.get(step - 1).is_some_and(|&cut| cut <= at) {
+        step *= 2;
+    }
+    let (low, high) = (step / 2, cuts.len().min(step));
+    low + cuts[low..high].partition_point(|&cut| cut <= at)
 }
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ proptest! {
         let asked = Measured::new(&text, count);
         let odd = Measured::new(&text, jumpy);
         let rulers: [&dyn Ruler; 5] =
-            [&Bytes { len: text.len() }, &Chars { index: &index }, &words, &asked, &odd];
+            [&Bytes { len: text.len() }, &Chars::new(&index), &words, &asked, &odd];
         for ruler in rulers {
             for strategy in [Cutting::recursive(), Cutting::sentence()] {
                 check(&text, ruler, limit, &pack(&text, ruler, limit, Some(levels(&strategy))));

@@ -167,9 +167,13 @@ impl Splitter {
                 let count = |text: &str| Ok(text.len());
                 self.cut(document, &Bytes { len: text.len() }, &count, guard)
             }
+            (Unit::Chars, _) if text.ascii => {
+                let count = |text: &str| Ok(text.len());
+                self.cut(document, &Bytes { len: text.len() }, &count, guard)
+            }
             (Unit::Chars, _) => {
                 let count = |text: &str| Ok(text.chars().count());
-                self.cut(document, &Chars { index }, &count, guard)
+                self.cut(document, &Chars::new(index), &count, guard)
             }
             (Unit::Words, _) => {
                 let count = |text: &str| Words::new(text).size(0, text.len());

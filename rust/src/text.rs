@@ -54,9 +54,13 @@ impl<'t> Text<'t> {
     /// The first character at or after `at` (a border) that is no blank, as its cluster's start;
     /// `end` when there is none before it.
     #[must_use]
+    #[inline]
     pub fn skip_blanks(&self, at: usize, end: usize) -> usize {
         let bytes = self.str.as_bytes();
         let mut i = at;
+        if i < end && bytes[i].is_ascii_graphic() {
+            return at;
+        }
         while i < end {
             match bytes[i] {
                 b' ' | b'\t'..=b'\r' => i += 1,
@@ -67,14 +71,24 @@ impl<'t> Text<'t> {
                 },
             }
         }
-        if i >= end { end } else { self.graphemes.floor(i).max(at) }
+        if i >= end {
+            end
+        } else if i == at {
+            at
+        } else {
+            self.graphemes.floor(i).max(at)
+        }
     }
 
     /// The end of the last cluster in `start..at` that is not all blanks; `start` when there is none.
     #[must_use]
+    #[inline]
     pub fn trim_end(&self, start: usize, at: usize) -> usize {
         let bytes = self.str.as_bytes();
         let mut i = at;
+        if i > start && bytes[i - 1].is_ascii_graphic() {
+            return at;
+        }
         while i > start {
             match bytes[i - 1] {
                 b' ' | b'\t'..=b'\r' => i -= 1,
@@ -85,12 +99,19 @@ impl<'t> Text<'t> {
                 },
             }
         }
-        if i <= start { start } else { self.graphemes.ceil(i).min(at) }
+        if i <= start {
+            start
+        } else if i == at {
+            at
+        } else {
+            self.graphemes.ceil(i).min(at)
+        }
     }
 
     /// Where a chunk that may start at `at` starts once trimmed: at the first visible character's
     /// line, so that its indent stays, if that line starts within the chunk; else at the character.
     #[must_use]
+    #[inline]
     pub fn trim_start(&self, at: usize, end: usize) -> usize {
         let first = self.skip_blanks(at, end);
         if first == end || first == at {
@@ -112,6 +133,7 @@ impl<'t> Text<'t> {
 
     /// `start..end` without the blanks around it; `None` when nothing visible is left.
     #[must_use]
+    #[inline]
     pub fn trim(&self, start: usize, end: usize) -> Option<(usize, usize)> {
         let a = self.trim_start(start, end);
         if a == end {

@@ -55,6 +55,17 @@ impl<'t> Graphemes<'t> {
         if at >= self.text.len() {
             return self.text.len();
         }
+        if self.parts_ascii(at) { at } else { self.floor_anywhere(at) }
+    }
+
+    /// Whether a border lies at `at`, inside the text, between two characters of ASCII.
+    #[inline]
+    fn parts_ascii(&self, at: usize) -> bool {
+        let bytes = self.text.as_bytes();
+        at == 0 || bytes[at - 1] | bytes[at] < 0x80 && bytes[at] != b'\n'
+    }
+
+    fn floor_anywhere(&self, at: usize) -> usize {
         let at = char_floor(self.text, at);
         if self.is_border(at) { at } else { self.floor_inside(at) }
     }
@@ -65,6 +76,10 @@ impl<'t> Graphemes<'t> {
         if at >= self.text.len() {
             return self.text.len();
         }
+        if self.parts_ascii(at) { at } else { self.ceil_anywhere(at) }
+    }
+
+    fn ceil_anywhere(&self, at: usize) -> usize {
         let mut at = char_ceil(self.text, at);
         if self.is_border(at) {
             return at;

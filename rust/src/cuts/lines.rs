@@ -1,5 +1,6 @@
 //! Lines and paragraphs.
 
+use super::blank_lines;
 use crate::chars::is_line_break;
 use crate::text::Text;
 
@@ -15,10 +16,27 @@ pub fn lines(text: &Text<'_>, start: usize, end: usize, found: &mut impl FnMut(u
 /// behind a blank line, a form feed or a paragraph separator.
 pub fn paragraphs(text: &Text<'_>, start: usize, end: usize, found: &mut impl FnMut(usize)) {
     let bytes = text.str.as_bytes();
-    breaks(text, start, end, |at| {
+    let rare = text.has_rare_breaks();
+    let mut look = |at: usize| {
         // Most lines are followed by a letter: nothing to look for.
-        if at < end && bytes[at].is_ascii_graphic() && !is_strong(text.str, at) {
+        if at < end && bytes[at].is_ascii_graphic() && !(rare && is_strong(text.str, at)) {
             return at;
+        }
+        // And most blanks are of ASCII.
+        let (mut i, mut line) = (at, None);
+        while !rare && i < end {
+            match bytes[i] {
+                b' ' | b'\t' => i += 1,
+                b'\n' | b'\r' => {
+                    i += 1;
+                    line = Some(i);
+                }
+                b if b.is_ascii_graphic() => {
+                    line.into_iter().for_each(&mut *found);
+                    return i;
+                }
+                _ => break,
+            }
         }
         let visible = text.skip_blanks(at, end);
         let blank = &text.str[at..visible];
@@ -27,7 +45,21 @@ pub fn paragraphs(text: &Text<'_>, start: usize, end: usize, found: &mut impl Fn
             found(at + line);
         }
         visible
-    });
+    };
+    // Where a visible character of ASCII stands behind a break, no paragraph ends.
+    let (mut at, mut from) = (start, start);
+    while !rare && let Some(window) = bytes[from..end].first_chunk() {
+        let mut bits = blank_lines::may_begin(window);
+        while bits != 0 {
+            let i = from + bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            if i >= at && !(bytes[i] == b'\r' && bytes[i + 1] == b'\n') {
+                at = look(i + 1);
+            }
+        }
+        from = (from + blank_lines::WINDOW).max(at);
+    }
+    breaks(text, from.max(at), end, look);
 }
 
 /// The bytes of the first character.

@@ -4,6 +4,7 @@
 //! is the packer's business.
 
 mod abbreviations;
+mod blank_lines;
 pub mod graphemes;
 mod line_starts;
 pub mod lines;

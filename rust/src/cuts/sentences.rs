@@ -13,7 +13,7 @@
 use super::abbreviations::{self, Case, Follow};
 use super::graphemes::Graphemes;
 use super::line_starts::{begins_block, is_heading};
-use super::marks::{self, Mark, STOPS};
+use super::marks::{self, Mark};
 use crate::error::Result;
 use crate::guard::{ASK, Guard};
 
@@ -99,7 +99,7 @@ impl<'t> Walk<'t, '_> {
         let bytes = self.text.as_bytes();
         let mut from = at;
         loop {
-            let stop = from + bytes.get(from..)?.iter().position(|&b| STOPS[b as usize])?;
+            let stop = marks::stop_from(bytes, from)?;
             let c = self.char_at(stop)?;
             if self.mark_at(stop, c).is_some() || marks::is_newline(c) {
                 work(stop - at);
@@ -439,7 +439,9 @@ impl<'t> Walk<'t, '_> {
             }
             _ => Case::Other,
         };
-        let len = near.find(|c: char| !(c.is_alphabetic() || c == '\'')).unwrap_or(near.len());
+        let len = near
+            .find(|c: char| !(is_plain_letter(c) || c.is_alphabetic() || c == '\''))
+            .unwrap_or(near.len());
         follow.word = &near[..len];
         follow.stopped = near[len..].starts_with('.');
         follow

@@ -26,7 +26,7 @@ pub(super) fn borrow<'a>(
     }
     if let Ok(bytes) = object.cast::<PyBytes>() {
         let bytes = bytes.as_bytes();
-        let text = std::str::from_utf8(bytes).map_err(|error| {
+        let text = simdutf8::compat::from_utf8(bytes).map_err(|error| {
             let at = error.valid_up_to();
             TextError::new_err(format!(
                 "{} is not UTF-8: the byte 0x{:02x} at position {at} is out of place",

@@ -31,6 +31,12 @@ pub trait Ruler {
     /// A unit that `b` stands inside counts as the first. `behind(b, 0)` is `b`.
     fn behind(&self, b: usize, n: usize) -> Result<usize>;
 
+    /// Whether counts add up, and no unit is smaller than a byte: then a plan holds, a part of a span
+    /// has no more units than the span, and none has more units than bytes.
+    fn adds_up(&self) -> bool {
+        false
+    }
+
     /// An offset behind which no span from `a` of at most `n` units is looked for: beyond the plan,
     /// as more text can mean fewer tokens, and at most [`PAST`] bytes beyond it.
     fn furthest(&self, a: usize, n: usize) -> Result<usize> {

@@ -124,7 +124,7 @@ impl<'a> Values<'a> {
         let end = start.checked_add(len).ok_or(Flaw::Bounds)?;
         let bytes = bytes.get(start..end).ok_or(Flaw::Bounds)?;
         let ascii = bytes.is_ascii();
-        if !ascii && let Err(error) = std::str::from_utf8(bytes) {
+        if !ascii && let Err(error) = simdutf8::compat::from_utf8(bytes) {
             let at = error.valid_up_to();
             return Err(Flaw::Utf8(at, bytes[at]));
         }
