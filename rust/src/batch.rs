@@ -272,8 +272,10 @@ fn in_blocks<T: Send>(
 ) -> Result<Vec<T>> {
     let bytes: usize = sources.iter().map(|source| source.text.len()).sum();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = if threads == 0 { cores() } else { threads };
-    let all = threads.min(1 + bytes / WORTH_A_THREAD);
+    // How many cores there are is asked only where more than one is of use: the system takes longer
+    // to answer than a short text to be cut.
+    let most = 1 + bytes / WORTH_A_THREAD;
+    let all = most.min(if threads == 0 && most > 1 { cores() } else { threads.max(1) });
     // Threads beyond the number of texts work within each.
     let threads = all.min(sources.len());
     let within = all / threads.max(1);
