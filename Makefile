@@ -7,6 +7,7 @@
 #   make bench-record        write such a record
 #   make instructions        the same by counted instructions; needs valgrind
 #   make instructions-record write their record
+#   make bench-crates TEXTS="..."   counting of tokens beside other Rust crates, without Python
 #   make figures             measure everything beside other libraries and fill docs/benchmarks.md
 #   make lint | fmt | setup | clean
 
@@ -27,7 +28,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-rust test-python lint fmt bench bench-record instructions \
-	instructions-record figures corpora setup clean unicode
+	instructions-record bench-crates figures corpora setup clean unicode
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | sed -n '1,/^$$/d; /^ *make/p'
@@ -108,6 +109,10 @@ bench-record: setup
 
 instructions instructions-record: setup
 	$(BIN)/python benches/instructions.py $(if $(findstring record,$@),--record)
+
+bench-crates:
+	cargo build --release --manifest-path benches/crates/Cargo.toml
+	benches/crates/target/release/token-crates $(or $(TOKENIZER),cl100k_base) $(TEXTS)
 
 figures: setup $(VENV)/.bench
 	for name in peers scale tokens batch stream; do \
