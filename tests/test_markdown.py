@@ -202,3 +202,13 @@ def test_a_form_that_is_not_known_is_named():
         cantle.blocks("x", format="word")
     with pytest.raises(cantle.TextError, match="text is not UTF-8"):
         cantle.blocks(b"\xff")
+
+
+def test_a_carriage_return_alone_ends_a_line():
+    """The parser lost what follows one behind indented code."""
+    for text in ["    code\n\rword", "# a\r\rword", "    code\n\n\rword\r\nmore\r"]:
+        found = cantle.blocks(text)
+        assert found[len(found) - 1].text.startswith("word"), text
+        assert found == cantle.blocks(
+            text.replace("\r\n", "\0").replace("\r", "\n").replace("\0", "\r\n")
+        )

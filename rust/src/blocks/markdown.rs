@@ -4,7 +4,7 @@
 //! kept. What the parser takes out of its tree, the definitions of links, is found in the lines
 //! between two leaves.
 
-use memchr::{memchr2, memrchr2};
+use memchr::{memchr_iter, memchr2, memrchr2};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::{Block, Blocks, Kind};
@@ -12,6 +12,27 @@ use super::{Block, Blocks, Kind};
 /// Reads the blocks of `text`.
 #[must_use]
 pub fn blocks(text: &str) -> Blocks {
+    // A carriage return that stands alone ends a line as well, but the parser loses what follows one
+    // behind indented code. As long as the other, it moves nothing.
+    let alone =
+        memchr_iter(b'\r', text.as_bytes()).any(|at| text.as_bytes().get(at + 1) != Some(&b'\n'));
+    if !alone {
+        return read(text);
+    }
+    let mut lines: String = String::with_capacity(text.len());
+    for line in text.split_inclusive('\r') {
+        match line.strip_suffix('\r') {
+            Some(before) if !text[lines.len() + line.len()..].starts_with('\n') => {
+                lines.push_str(before);
+                lines.push('\n');
+            }
+            _ => lines.push_str(line),
+        }
+    }
+    read(&lines)
+}
+
+fn read(text: &str) -> Blocks {
     let mut reader = Reader::new(text);
     let body = reader.front_matter();
     // Front matter is not the parser's, which would take a rule in the middle of a text for some.

@@ -70,7 +70,7 @@ impl Key {
 
     #[inline(always)]
     fn mixed(self) -> u64 {
-        (self.low.wrapping_mul(ODD) ^ self.high).wrapping_mul(EVEN)
+        (self.low.wrapping_mul(FIRST) ^ self.high).wrapping_mul(SECOND)
     }
 }
 
@@ -88,8 +88,9 @@ static KEPT: [[u64; 4]; SHORT + 2] = {
     kept
 };
 
-const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-const EVEN: u64 = 0xd6e8_feb8_6659_fd92;
+const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
+// Both are odd, so that no bit of a key is lost.
+const SECOND: u64 = 0xd6e8_feb8_6659_fd93;
 
 /// What fills a cache line.
 type Line = [u64; SET];
@@ -271,9 +272,9 @@ impl Memo {
             *word = u64::from_le_bytes(*bytes);
         }
         let length = (piece.len() as u64) << LONG;
-        let mixed = fold(key[0] ^ ODD, key[1] ^ EVEN)
-            ^ fold(key[2] ^ EVEN, key[3] ^ ODD).rotate_left(21)
-            ^ fold(key[4] ^ ODD, key[5] ^ EVEN).rotate_left(42);
+        let mixed = fold(key[0] ^ FIRST, key[1] ^ SECOND)
+            ^ fold(key[2] ^ SECOND, key[3] ^ FIRST).rotate_left(21)
+            ^ fold(key[4] ^ FIRST, key[5] ^ SECOND).rotate_left(42);
         let Some(set) = self.long.line(at(mixed)) else { return make() };
         if set[..6] == key[..6] && set[6] >> LONG << LONG == length {
             return set[6] ^ length;
