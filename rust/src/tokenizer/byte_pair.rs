@@ -110,6 +110,13 @@ impl BytePair {
                     sink.pretokens(stretch.at, stretch.starts);
                     if bounds[i] - stretch.at > SHORT {
                         let piece = &text[stretch.at..bounds[i]];
+                        if piece.len() <= memo::ROW && piece.is_ascii() {
+                            let ends = memo.row_ends(piece, |ends| self.row(piece, guard, ends))?;
+                            for (at, word) in (stretch.at..bounds[i]).step_by(64).zip(ends) {
+                                sink.ends(at, word);
+                            }
+                            continue;
+                        }
                         self.piece_ends(piece, Some(memo), guard, |from, ends| {
                             sink.ends(stretch.at + from, ends);
                         })?;
@@ -135,6 +142,12 @@ impl BytePair {
         // Of the dense ones that are longer the like is hardly met again, but for their parts.
         if length <= memo::SHORT || (length <= memo::LONG && !is_dense(piece)) {
             memo.any_ends(piece, || self.short_ends(piece, None))
+        } else if length <= SHORT && piece.is_ascii() {
+            let made = memo.row_ends(piece, |ends| {
+                ends[0] = self.short_ends(piece, None);
+                Ok(())
+            });
+            made.map_or(0, |ends| ends[0])
         } else if length <= SHORT {
             self.short_ends(piece, Some(memo))
         } else {
@@ -156,6 +169,16 @@ impl BytePair {
             found |= ends << at;
         });
         found
+    }
+
+    /// As [`Self::piece_ends`], in words of bits from the start on.
+    fn row(&self, piece: &[u8], guard: &Guard<'_>, ends: &mut [u64]) -> Result<()> {
+        self.piece_ends(piece, None, guard, |at, found| {
+            ends[at / 64] |= found << (at % 64);
+            if at % 64 != 0 && at / 64 + 1 < ends.len() {
+                ends[at / 64 + 1] |= found >> (64 - at % 64);
+            }
+        })
     }
 
     /// The ends of the tokens of a pretoken; a pretoken that is a token as it stands is one.

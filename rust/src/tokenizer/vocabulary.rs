@@ -464,8 +464,9 @@ pub(super) fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
+/// Of bytes that are equal the same.
 #[inline(always)]
-fn hash(piece: &[u8]) -> u64 {
+pub(super) fn hash(piece: &[u8]) -> u64 {
     let length = piece.len() as u64;
     if let (Some(first), Some(last)) = (piece.first_chunk::<8>(), piece.last_chunk::<8>()) {
         let mut state = length;
