@@ -85,7 +85,7 @@ test-rust: unicode
 	cargo test --workspace
 
 test-python: setup
-	$(BIN)/python -m pytest --benchmark-disable
+	$(BIN)/python -m pytest --benchmark-disable --numprocesses auto
 
 lint: setup
 	cargo fmt --all --check

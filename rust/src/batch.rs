@@ -383,7 +383,7 @@ pub fn sentences(text: &str, ascii: bool, poll: &dyn Fn() -> Result<()>) -> Resu
     let chunks: Vec<Packed> = starts
         .zip(&ends)
         .filter_map(|(start, &end)| whole.trim(start, end))
-        .map(|(a, b)| Packed::new(a, b, index.rank(b) - index.rank(a)))
+        .map(|(start, end)| Packed { start, end, size: index.rank(end) - index.rank(start) })
         .collect();
     let mut columns = Columns::default();
     columns.push(&Source::new(text, ascii, 0), &index, &chunks, None, usize::MAX);

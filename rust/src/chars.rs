@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Bytes per block of the index: its memory is 1/32 of the text's.
-const BLOCK: usize = 256;
+/// Bytes per block of the index: its memory is 1/16 of the text's.
+const BLOCK: usize = 128;
 
 /// The characters that end a line (CR LF counts as one break).
 #[must_use]
@@ -86,8 +86,8 @@ impl<'t> CharIndex<'t> {
         let (blocks, rest) = text.as_chunks::<BLOCK>();
         for block in blocks {
             before.push(chars);
-            // In halves, as a sum of bytes holds up to 255.
-            chars += block.as_chunks::<{ BLOCK / 2 }>().0.iter().map(count_in).sum::<usize>();
+            // A sum of bytes holds up to 255.
+            chars += count_in(block);
         }
         if !rest.is_empty() {
             before.push(chars);

@@ -38,17 +38,6 @@ pub struct Packed {
     pub end: usize,
     /// Units in its text, counted on its own.
     pub size: usize,
-    /// The untrimmed span, which merging starts from.
-    open: usize,
-    close: usize,
-}
-
-impl Packed {
-    /// A chunk at `start..end`.
-    #[must_use]
-    pub fn new(start: usize, end: usize, size: usize) -> Self {
-        Self { start, end, size, open: start, close: end }
-    }
 }
 
 /// Packs one text.
@@ -58,6 +47,10 @@ pub struct Packer<'a, 't, R: ?Sized> {
     limit: Limit,
     guard: &'a Guard<'a>,
     chunks: Vec<Packed>,
+    /// The untrimmed span of the last chunk.
+    last: (usize, usize),
+    /// Those of all chunks, which merging starts from; empty where nothing will be merged.
+    spans: Vec<(usize, usize)>,
     /// Where the units of the last chunk start; unused while they are grapheme clusters.
     units: Vec<usize>,
     graphemes: bool,
@@ -70,8 +63,9 @@ pub struct Packer<'a, 't, R: ?Sized> {
 impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
     /// A packer with nothing packed yet.
     pub fn new(text: &'a Text<'t>, ruler: &'a R, limit: Limit, guard: &'a Guard<'a>) -> Self {
-        let (chunks, units) = (Vec::new(), Vec::new());
-        Self { text, ruler, limit, guard, chunks, units, graphemes: false, floor: 0, reserved: &[] }
+        let (chunks, spans, units) = (Vec::new(), Vec::new(), Vec::new());
+        let (last, graphemes, floor, reserved) = ((0, 0), false, 0, &[][..]);
+        Self { text, ruler, limit, guard, chunks, last, spans, units, graphemes, floor, reserved }
     }
 
     /// Leaves room in each chunk for what is put before it: from each of these places on, so many
@@ -122,7 +116,7 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
         let size = self.ruler.size(start, end)?;
         let fits = size <= self.budget(start);
         if fits {
-            self.chunks.push(Packed { start, end, size, open, close });
+            self.push(Packed { start, end, size }, open, close);
         }
         Ok(fits)
     }
@@ -281,7 +275,8 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
             shared_end = last.end;
             need_end = self.text.trim_end(at, need);
         }
-        let low = (last.start.max(last.open) + 1)
+        let least = last.start.max(self.last.0);
+        let low = (least + 1)
             .max(self.floor)
             .max(self.ruler.behind(shared_end, self.limit.overlap)?)
             .max(self.ruler.behind(need_end, self.limit.size)?);
@@ -292,7 +287,7 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
             return self.first_grapheme(low, at, shared_end, need);
         }
         let units = &self.units[..];
-        let least = last.start.max(last.open).max(self.floor.saturating_sub(1));
+        let least = least.max(self.floor.saturating_sub(1));
         let min = units.partition_point(|&unit| unit <= least);
         let mut i = units.partition_point(|&unit| unit < low);
         let planned = i;
@@ -389,11 +384,20 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
             }
             if start <= last.start {
                 self.chunks.pop();
+                self.spans.pop();
             }
         }
         let size = self.ruler.size(start, end)?;
-        self.chunks.push(Packed { start, end, size, open, close });
+        self.push(Packed { start, end, size }, open, close);
         Ok(true)
+    }
+
+    fn push(&mut self, chunk: Packed, open: usize, close: usize) {
+        self.chunks.push(chunk);
+        self.last = (open, close);
+        if self.limit.min_size > 0 {
+            self.spans.push(self.last);
+        }
     }
 
     /// Merges chunks below `min_size` with the one before or after, where the limit allows.
@@ -402,16 +406,18 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
         if min == 0 || self.chunks.iter().all(|chunk| chunk.size >= min) {
             return Ok(self.chunks);
         }
-        for chunk in std::mem::take(&mut self.chunks) {
-            if let Some(top) = self.chunks.last().copied()
+        let chunks = std::mem::take(&mut self.chunks);
+        for (chunk, (open, close)) in chunks.into_iter().zip(std::mem::take(&mut self.spans)) {
+            if let (Some(top), Some(&(top_open, _))) = (self.chunks.last(), self.spans.last())
                 && (top.size < min || chunk.size < min)
-                && self.fits(top.open, chunk.close)?
+                && self.fits(top_open, close)?
             {
                 // The merged chunk ends behind both and starts where the first one does.
                 self.chunks.pop();
-                self.emit(top.open, chunk.close)?;
+                self.spans.pop();
+                self.emit(top_open, close)?;
             } else {
-                self.chunks.push(chunk);
+                self.push(chunk, open, close);
             }
         }
         Ok(self.chunks)

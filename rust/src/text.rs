@@ -31,11 +31,11 @@ impl<'t> Text<'t> {
     pub fn has_rare_breaks(&self) -> bool {
         *self.rare_breaks.get_or_init(|| {
             let bytes = self.str.as_bytes();
-            memchr::memchr2(b'\x0b', b'\x0c', bytes).is_some()
-                || (!self.ascii
-                    && ["\u{85}", "\u{2028}", "\u{2029}"]
-                        .iter()
-                        .any(|c| memchr::memmem::find(bytes, c.as_bytes()).is_some()))
+            if self.ascii {
+                memchr::memchr2(b'\x0b', b'\x0c', bytes).is_some()
+            } else {
+                has_rare_break(bytes)
+            }
         })
     }
 
@@ -143,6 +143,22 @@ impl<'t> Text<'t> {
     }
 }
 
+/// Whether there is a VT, an FF, a NEL (C2 85), an LS or a PS (E2 80 A8 or A9).
+fn has_rare_break(bytes: &[u8]) -> bool {
+    /// Bytes that are asked together whether one of them may begin such a break.
+    const WINDOW: usize = 64;
+    let may = |byte: u8| byte.wrapping_sub(0x0b) < 2 || byte & 0xdf == 0xc2;
+    let is = |at: usize| {
+        matches!(bytes[at..], [0x0b | 0x0c, ..] | [0xc2, 0x85, ..] | [0xe2, 0x80, 0xa8 | 0xa9, ..])
+    };
+    let (windows, rest) = bytes.as_chunks::<WINDOW>();
+    let last = bytes.len() - rest.len();
+    // Without a branch in it, so that it becomes vector code.
+    let any = |window: &[u8; WINDOW]| window.iter().fold(0, |any, &b| any | u8::from(may(b))) != 0;
+    (0..).step_by(WINDOW).zip(windows).any(|(at, window)| any(window) && (at..at + WINDOW).any(is))
+        || (last..bytes.len()).any(is)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,6 +179,22 @@ mod tests {
             let whole = Text::new(text, false);
             let got = whole.trim(0, text.len()).map(|(a, b)| &text[a..b]);
             assert_eq!(got, want, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn rare_breaks_are_found_at_every_place() {
+        let breaks = ["\x0b", "\x0c", "\u{85}", "\u{2028}", "\u{2029}"];
+        let others = [
+            "\n", "\r\n", "\x0a", "\x0d", "\u{c2}", "\u{2027}", "\u{20a8}", "\u{202a}", "\u{1105}",
+        ];
+        for before in 0..140 {
+            for (kind, rare) in [(&breaks[..], true), (&others[..], false)] {
+                for middle in kind {
+                    let text = format!("{}{middle}{}", "é".repeat(before), "n".repeat(before % 67));
+                    assert_eq!(Text::new(&text, false).has_rare_breaks(), rare, "{text:?}");
+                }
+            }
         }
     }
 
