@@ -68,16 +68,13 @@ class Chunks:
         template: str = _core.TEMPLATE,
         target: int | None = None,
     ) -> None:
-        """Made by a strategy, or by `from_spans`."""
+        """Made by a strategy, or by `from_spans`. The core's columns are read-only already."""
         given = dict(columns)
         tables = given.pop("structure", None)
         self._columns: dict[str, NDArray[Any]] = given
         self.structure = Structure(tables) if isinstance(tables, Mapping) else tables
         self.template = template
         self.target = target
-        for column in self._columns.values():
-            if column.flags.writeable:
-                column.setflags(write=False)
         self.documents = documents
         self.name = name
         self.unit = unit
@@ -138,7 +135,7 @@ class Chunks:
                 documents.texts, forms, columns["doc"], columns["byte_start"], columns["byte_end"]
             )
             columns["flags"] = columns.pop("part")
-        return cls(columns, documents, name=name, unit=units.describe(resolved))
+        return cls(_read_only(columns), documents, name=name, unit=units.describe(resolved))
 
     @property
     def doc(self) -> NDArray[np.int32]:
@@ -370,7 +367,7 @@ class Chunks:
 
     def _with(self, columns: dict[str, Any]) -> Chunks:
         return Chunks(
-            columns | {"structure": self.structure},
+            _read_only(columns) | {"structure": self.structure},
             self.documents,
             name=self.name,
             unit=self.unit,
@@ -446,8 +443,15 @@ class Chunks:
         return f"<table><caption>{caption}</caption><tr>{head}</tr>{body}</table>{more}"
 
 
+def _read_only(columns: dict[str, Any]) -> dict[str, Any]:
+    for column in columns.values():
+        if isinstance(column, np.ndarray):
+            column.setflags(write=False)
+    return columns
+
+
 def _rebuild(
-    columns: dict[str, NDArray[Any]],
+    columns: dict[str, Any],
     documents: Documents,
     name: str,
     unit: str,
@@ -457,7 +461,7 @@ def _rebuild(
     target: int | None,
 ) -> Chunks:
     return Chunks(
-        columns,
+        _read_only(columns),
         documents,
         name=name,
         unit=unit,
