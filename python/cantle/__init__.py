@@ -15,6 +15,8 @@ from cantle.arrow import ChunkTable
 from cantle.chunk import Chunk
 from cantle.chunks import Chunks
 from cantle.documents import Documents, Skipped
+from cantle.forms import FORMATS
+from cantle.measure.boundaries import Boundaries, boundaries
 from cantle.ruler import TokenRuler
 from cantle.shortcut import split
 from cantle.strategies import (
@@ -28,7 +30,7 @@ from cantle.strategies import (
     strategies_from_text,
     strategy_from_text,
 )
-from cantle.structure import FORMATS, KINDS, Block, Blocks, Report, Structure, blocks
+from cantle.structure import KINDS, Block, Blocks, Report, Structure, blocks
 from cantle.tokenizer import Encoding, Offset, Tokenizer
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "TEMPLATE",
     "Block",
     "Blocks",
+    "Boundaries",
     "Chunk",
     "ChunkTable",
     "Chunks",
@@ -63,6 +66,7 @@ __all__ = [
     "Window",
     "__version__",
     "blocks",
+    "boundaries",
     "sentences",
     "split",
     "strategies_from_text",

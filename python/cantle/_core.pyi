@@ -35,6 +35,7 @@ __all__ = [
     "render",
     "sentences",
     "span_offsets",
+    "visible",
     "vocabularies",
 ]
 
@@ -90,6 +91,7 @@ class Blocks:
         level: Sequence[int] | NDArray[Any],
         depth: Sequence[int] | NDArray[Any],
         shared: Sequence[int] | NDArray[Any],
+        lists: Sequence[int] | NDArray[Any],
         start: Sequence[int] | NDArray[Any],
         end: Sequence[int] | NDArray[Any],
         head: Sequence[int] | NDArray[Any],
@@ -212,6 +214,11 @@ def carried(
     end: Sequence[int] | NDArray[Any],
 ) -> dict[str, Any]: ...
 def sentences(text: str | bytes) -> dict[str, NDArray[Any]]: ...
+def visible(
+    text: str | bytes,
+    start: Sequence[int] | NDArray[Any],
+    end: Sequence[int] | NDArray[Any],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 def cuts(text: str | bytes, level: str) -> NDArray[np.int64]: ...
 def span_offsets(
     text: str | bytes, number: int, offsets: Sequence[int] | NDArray[Any], to_bytes: bool

@@ -6,6 +6,7 @@ How blocks are read off a text and cut stands in the core.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cantle import _core, code
+from cantle.forms import FORMATS, in_place
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,13 +22,16 @@ if TYPE_CHECKING:
 KINDS: tuple[str, ...] = tuple(_core.KINDS)
 """What a block, or a chunk, can be; a column of kinds names one by its number here."""
 
-_IN_PLACE = tuple(_core.FORMATS)
-FORMATS: tuple[str, ...] = (*_IN_PLACE, "html", *code.LANGUAGES)
-"""The forms of documents whose blocks are read. Languages of source code need `cantle[code]`."""
+LIST, ITEM, ORDERED = 1, 2, 4
+"""Bits of what a block stands in: the innermost of lists and items is a list, or an item; any list
+is a numbered one. The same bits, shifted by `SHARED`, tell what of it the block before shares."""
+SHARED = 3
 
 _GAP = "\n\n"
 """Between two blocks that are handed in."""
 _NAMES = np.array(KINDS)
+_NUMBERED = re.compile(r"\s*\(?(\d{1,3}|[A-Za-z])[.)]\s")
+"""What stands before the text of a numbered item that is handed in."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +143,7 @@ class Blocks:
             [row.level for row in rows],
             [2 * here for here in listed],
             [int(here) for here in after],
+            _lists(rows),
             spans[0],
             spans[1],
             spans[2],
@@ -270,6 +276,19 @@ class Blocks:
         )
 
 
+def _lists(rows: list[Block]) -> list[int]:
+    """Return for each row the bits of what it stands in and shares: items in a row are one list."""
+    found = []
+    before = 0
+    for row in rows:
+        numbered = ORDERED if _NUMBERED.match(row.text) else 0
+        here = ITEM | numbered if row.kind == "list" else 0
+        shared = LIST | before & here & ORDERED if before and here else 0
+        found.append(here | shared << SHARED)
+        before = here
+    return found
+
+
 def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
     if one is None or other is None:
         return one is other
@@ -316,7 +335,7 @@ def blocks(text: str | bytes, *, format: str = "markdown") -> Blocks:
         return _rebuild(readable, core, None, None, title, origin)
     if format in code.LANGUAGES:
         return _of_code(text, format)
-    if format not in _IN_PLACE:
+    if not in_place(format):
         known = ", ".join(map(repr, FORMATS))
         raise _core.SettingError(f"format ({format!r}) must be one of {known}")
     core = _core.Blocks.read(text, format)
@@ -334,6 +353,7 @@ def _of_code(text: str | bytes, language: str) -> Blocks:
         found.level,
         none,
         none,
+        none.astype(np.uint8),
         found.byte_start,
         found.byte_end,
         found.byte_start,
@@ -341,11 +361,6 @@ def _of_code(text: str | bytes, language: str) -> Blocks:
         found.scope,
     )
     return _rebuild(source, core, None, None)
-
-
-def in_place(format: str) -> bool:
-    """Whether a document of this form is cut as it is, by what the core reads off it."""
-    return format in _IN_PLACE
 
 
 class Report(NamedTuple):
@@ -403,6 +418,12 @@ class Structure:
         """Where each heading's block starts, in UTF-8 bytes."""
         column: NDArray[np.int64] = self._tables["heading_start"]
         return column
+
+    @property
+    def depths(self) -> dict[int, int]:
+        """How deep each document was cut that has a number here: the most that a level may be."""
+        docs, depths = self._tables["settled_doc"], self._tables["settled_depth"]
+        return dict(zip(docs.tolist(), depths.tolist(), strict=True))
 
     def path(self, row: int) -> tuple[str, ...]:
         """Return the titles above a heading and its own, outermost first; none for -1."""

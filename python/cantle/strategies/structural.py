@@ -4,26 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from pathlib import PurePath
 
-from cantle import _core, code
+from cantle import _core
 from cantle.documents import Documents
+from cantle.forms import OTHERWISE, check_format, form_of, in_place
 from cantle.strategies.splitting import Splitting
-from cantle.structure import FORMATS, blocks, in_place
+from cantle.structure import blocks
 from cantle.units import Unit
-
-SUFFIXES = {
-    **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), "markdown"),
-    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
-    **dict.fromkeys((".rst", ".rest"), "rst"),
-    **dict.fromkeys((".txt", ".text"), "text"),
-    ".csv": "csv",
-    ".tsv": "tsv",
-    **code.SUFFIXES,
-}
-"""Which form a document has whose id ends so."""
-_FORM = "markdown"
-"""The form of a document whose id tells none."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +63,8 @@ class Structural(Splitting):
     def __post_init__(self) -> None:
         if self.prefix is not None and not isinstance(self.prefix, str):
             raise TypeError(f"prefix ({self.prefix!r}) must be a template or None")
-        if not isinstance(self.format, str):
-            raise TypeError(f"format ({self.format!r}) must be str")
-        if self.format not in ("auto", *FORMATS):
-            known = ", ".join(map(repr, ("auto", *FORMATS)))
-            raise _core.SettingError(f"format ({self.format!r}) must be one of {known}")
-        form = self.format if in_place(self.format) else _FORM
+        check_format(self.format)
+        form = self.format if in_place(self.format) else OTHERWISE
         template = _core.TEMPLATE if self.prefix == "path" else self.prefix
         self._build(min_size=self.min_size, structural=(self.depth, self.target, form, template))
         for number in ("depth", "target"):
@@ -96,7 +79,7 @@ class Structural(Splitting):
         elif documents.ids is None:
             return super()._forms(documents)
         else:
-            named = [SUFFIXES.get(PurePath(name).suffix.lower()) for name in documents.ids]
+            named = [form_of(name) for name in documents.ids]
         if not all(form is None or in_place(str(form)) for form in named):
             _read(documents, named)
         given = super()._forms(documents)

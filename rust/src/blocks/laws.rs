@@ -10,7 +10,7 @@ pub(crate) fn check(text: &str, found: &Blocks, is_mark: impl Fn(&str) -> bool) 
     let mut end = 0;
     let mut before = 0;
     for block in &found.blocks {
-        let Block { kind, level, depth, shared, start, head, .. } = *block;
+        let Block { kind, level, depth, shared, lists, start, head, .. } = *block;
         assert!(end <= start, "blocks stand in order and apart: {block:?} of {text:?}");
         assert!(start < block.end && block.end <= text.len(), "{block:?} of {text:?}");
         assert!(start <= head && head <= block.end, "{block:?} of {text:?}");
@@ -25,6 +25,9 @@ pub(crate) fn check(text: &str, found: &Blocks, is_mark: impl Fn(&str) -> bool) 
         );
         assert_eq!(kind == Kind::Heading, level > 0, "{block:?} of {text:?}");
         assert!(shared <= depth && shared <= before, "{block:?} behind {before} of {text:?}");
+        // In no list without a depth, and in none together that shares nothing.
+        assert!(depth > 0 || lists.bits() & 7 == 0, "{block:?} of {text:?}");
+        assert!(shared > 0 || lists.bits() >> 3 == 0, "{block:?} of {text:?}");
         check_left(text, end, start, &is_mark);
         (end, before) = (block.end, depth);
     }

@@ -1,12 +1,13 @@
 //! Markdown: CommonMark with the tables, footnotes and struck text of GitHub, and front matter.
 //!
-//! The parser's events are read once, without a stack: of what a leaf stands in, only the depth is
-//! kept. What the parser takes out of its tree, the definitions of links, is found in the lines
+//! The parser's events are read once, without a stack of calls: of what a leaf stands in, a byte for
+//! each depth is kept. What the parser takes out of its tree, the definitions of links, is found in the lines
 //! between two leaves.
 
 use memchr::{memchr_iter, memchr2, memrchr2};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+use super::nesting::{Container, Nesting};
 use super::{Block, Blocks, Kind};
 
 /// Reads the blocks of `text`.
@@ -66,9 +67,7 @@ struct Reader<'t> {
     text: &'t str,
     found: Blocks,
     /// Lists, items, quotes and footnotes that are open.
-    depth: usize,
-    /// The fewest of them since the last leaf.
-    least: usize,
+    open: Nesting,
     /// How many of them are footnotes.
     notes: usize,
     /// Whether the innermost is an item of which nothing has been seen yet.
@@ -88,8 +87,7 @@ impl<'t> Reader<'t> {
         Self {
             text,
             found,
-            depth: 0,
-            least: 0,
+            open: Nesting::default(),
             notes: 0,
             marked: false,
             end: 0,
@@ -111,13 +109,14 @@ impl<'t> Reader<'t> {
     fn read(&mut self, event: Event<'_>, start: usize, end: usize) {
         match event {
             Event::Start(tag) => match tag {
-                Tag::List(_) | Tag::BlockQuote(_) => self.enter(),
+                Tag::List(first) => self.enter(Container::List { ordered: first.is_some() }),
+                Tag::BlockQuote(_) => self.enter(Container::Other),
                 Tag::Item => {
-                    self.enter();
+                    self.enter(Container::Item);
                     self.marked = true;
                 }
                 Tag::FootnoteDefinition(_) => {
-                    self.enter();
+                    self.enter(Container::Other);
                     self.notes += 1;
                 }
                 Tag::Paragraph => self.leaf(Kind::Prose, 0, start, end),
@@ -165,17 +164,16 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn enter(&mut self) {
+    fn enter(&mut self, container: Container) {
         self.close();
-        self.depth += 1;
+        self.open.enter(container);
         self.marked = false;
     }
 
     fn leave(&mut self) {
         self.close();
         self.marked = false;
-        self.depth -= 1;
-        self.least = self.least.min(self.depth);
+        self.open.leave();
     }
 
     /// Something inside a leaf, or a part of the text of a tight list's item.
@@ -218,18 +216,9 @@ impl<'t> Reader<'t> {
         if text[first..end].trim_ascii().is_empty() {
             return;
         }
-        let depth = self.depth.min(u16::MAX.into()) as u16;
-        let shared = self.least.min(depth.into()) as u16;
-        self.found.blocks.push(Block {
-            kind,
-            level,
-            depth,
-            shared,
-            start: first,
-            end,
-            head: first,
-        });
-        (self.least, self.end) = (self.depth, end);
+        let block = self.open.place(Block { level, ..Block::new(kind, first, end) });
+        self.found.blocks.push(block);
+        self.end = end;
     }
 
     /// Says where what every part of the last leaf carries ends.
@@ -256,11 +245,9 @@ impl<'t> Reader<'t> {
             while end < next && !is_blank(&bytes[end..line_end(self.text, end).min(next)]) {
                 end = line_end(self.text, end).min(next);
             }
-            let depth = self.depth.min(u16::MAX.into()) as u16;
-            let shared = self.least.min(depth.into()) as u16;
-            let note = Block { depth, shared, ..Block::new(Kind::Note, start, end) };
+            let note = self.open.place(Block::new(Kind::Note, start, end));
             self.found.blocks.push(note);
-            (self.least, self.end, at) = (self.depth, end, end);
+            (self.end, at) = (end, end);
         }
     }
 }

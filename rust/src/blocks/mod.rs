@@ -10,11 +10,14 @@ pub mod html;
 pub(crate) mod laws;
 mod lines;
 pub mod markdown;
+mod nesting;
 pub mod plain;
 pub mod rst;
 pub mod table;
 
 use std::borrow::Cow;
+
+pub use nesting::Lists;
 
 /// What a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -102,6 +105,8 @@ pub struct Block {
     /// How many of those it shares with the block before: items of one list share the list, so that
     /// a cut between them is a weaker one than a cut between two paragraphs.
     pub shared: u16,
+    /// Which of those are lists.
+    pub lists: Lists,
     /// Where it starts: at the start of a line where nothing but marks precedes it.
     pub start: usize,
     /// Behind its last line's break.
@@ -115,7 +120,8 @@ impl Block {
     /// A block that stands in no list and no quote, and whose parts carry nothing.
     #[must_use]
     pub fn new(kind: Kind, start: usize, end: usize) -> Self {
-        Self { kind, level: 0, depth: 0, shared: 0, start, end, head: start }
+        let (depth, shared, lists) = (0, 0, Lists::default());
+        Self { kind, level: 0, depth, shared, lists, start, end, head: start }
     }
 
     /// Whether it starts a section: a heading that stands in no list and no quote.

@@ -10,7 +10,7 @@ use super::enter::detached;
 use super::errors::SettingError;
 use super::texts::borrow;
 use crate::batch::Source;
-use crate::blocks::{Block, Blocks as Core, Form, Format, Kind, markdown};
+use crate::blocks::{Block, Blocks as Core, Form, Format, Kind, Lists, markdown};
 
 #[pyclass(frozen, module = "cantle._core")]
 pub(super) struct Blocks(pub(super) Arc<Core>);
@@ -26,16 +26,17 @@ pub(super) fn format(name: &str) -> PyResult<Format> {
 #[pymethods]
 impl Blocks {
     /// Columns in the order of the text: kinds by number, levels, how many lists and quotes each
-    /// stands in and shares with the one before, byte offsets; a title for each heading; and where
+    /// stands in and shares with the one before, the bits of `Lists`, byte offsets; a title for each heading; and where
     /// sections end before the next heading, for each block the title in force, or -1.
     #[new]
-    #[pyo3(signature = (kind, level, depth, shared, start, end, head, titles, scopes=None))]
+    #[pyo3(signature = (kind, level, depth, shared, lists, start, end, head, titles, scopes=None))]
     #[expect(clippy::too_many_arguments, reason = "one argument per column")]
     fn new(
         kind: Vec<u8>,
         level: Vec<u16>,
         depth: Vec<u16>,
         shared: Vec<u16>,
+        lists: Vec<u8>,
         start: Vec<usize>,
         end: Vec<usize>,
         head: Vec<usize>,
@@ -43,7 +44,8 @@ impl Blocks {
         scopes: Option<Vec<i64>>,
     ) -> PyResult<Self> {
         let rows = kind.len();
-        let lengths = [level.len(), depth.len(), shared.len(), start.len(), end.len(), head.len()];
+        let small = [level.len(), depth.len(), shared.len(), lists.len()];
+        let lengths = [&small[..], &[start.len(), end.len(), head.len()]].concat();
         if lengths.iter().any(|&length| length != rows) {
             return Err(SettingError::new_err("the columns of blocks differ in length"));
         }
@@ -57,6 +59,7 @@ impl Blocks {
                 level: level[i],
                 depth: depth[i],
                 shared: shared[i],
+                lists: Lists::from_bits(lists[i]),
                 start: start[i],
                 end: end[i],
                 head: head[i],
@@ -97,6 +100,8 @@ impl Blocks {
         dict.set_item("level", small(|block| block.level))?;
         dict.set_item("depth", small(|block| block.depth))?;
         dict.set_item("shared", small(|block| block.shared))?;
+        let lists = all.iter().map(|block| block.lists.bits()).collect::<Vec<u8>>();
+        dict.set_item("lists", array(py, lists))?;
         dict.set_item("start", long(|block| block.start))?;
         dict.set_item("end", long(|block| block.end))?;
         dict.set_item("head", long(|block| block.head))?;

@@ -49,6 +49,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(structure::render, module)?)?;
     module.add_function(wrap_pyfunction!(structure::carried, module)?)?;
     module.add_function(wrap_pyfunction!(texts::sentences, module)?)?;
+    module.add_function(wrap_pyfunction!(texts::visible, module)?)?;
     module.add_function(wrap_pyfunction!(texts::cuts, module)?)?;
     module.add_function(wrap_pyfunction!(texts::span_offsets, module)?)?;
     Ok(())

@@ -121,6 +121,33 @@ pub(super) fn sentences<'py>(
     dict(py, columns)
 }
 
+/// Each span of bytes without the blanks around it; one that holds nothing else is empty, where it
+/// starts.
+#[pyfunction]
+pub(super) fn visible<'py>(
+    py: Python<'py>,
+    text: &Bound<'py, PyAny>,
+    start: Vec<usize>,
+    end: Vec<usize>,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let (text, _) = borrow(text, &|| "text".into())?;
+    if start.len() != end.len() {
+        return Err(SettingError::new_err("the columns of spans differ in length"));
+    }
+    let mut spans = (Vec::with_capacity(start.len()), Vec::with_capacity(start.len()));
+    for (start, end) in start.into_iter().zip(end) {
+        let Some(part) = text.get(start..end) else {
+            let words = format!("({start}, {end}) is no span of the text");
+            return Err(SettingError::new_err(words));
+        };
+        let seen = part.trim_start();
+        let first = if seen.is_empty() { start } else { end - seen.len() };
+        spans.0.push(first as i64);
+        spans.1.push((first + seen.trim_end().len()) as i64);
+    }
+    Ok((array(py, spans.0), array(py, spans.1)))
+}
+
 /// Character offsets of the cuts of one level, the text's end included. The test oracle packs them.
 #[pyfunction]
 pub(super) fn cuts<'py>(

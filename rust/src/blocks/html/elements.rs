@@ -1,5 +1,8 @@
 //! The elements that text and structure ask for, and which of them are open.
 
+use crate::blocks::Block as Placed;
+use crate::blocks::nesting::{Container, Nesting};
+
 /// What an element means for the text. Names that are not here change nothing: what they hold goes
 /// on in the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,9 +102,15 @@ impl Element {
         matches!(self, Table | Caption | Cell | HeadCell)
     }
 
-    /// Whether it adds to the depth of what it holds.
-    fn is_deeper(self) -> bool {
-        matches!(self, List | Definitions | Item | Definition | Quote)
+    /// What it is, if it adds to the depth of what it holds.
+    fn container(self, ordered: bool) -> Option<Container> {
+        match self {
+            List => Some(Container::List { ordered }),
+            Definitions => Some(Container::List { ordered: false }),
+            Item | Definition => Some(Container::Item),
+            Quote => Some(Container::Other),
+            _ => None,
+        }
     }
 }
 
@@ -109,7 +118,8 @@ impl Element {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
     pub(super) element: Element,
-    /// A heading's level; 0 once something that is no part of it has begun.
+    /// A heading's level; 0 once something that is no part of it has begun. Of a list, 1 if its items
+    /// are numbered.
     pub(super) level: u16,
     /// Of an item: whether its own text is still to come.
     pub(super) fresh: bool,
@@ -127,9 +137,8 @@ pub(super) struct Elements {
     /// For each kind one more than the place of the innermost; 0 where none is open.
     innermost: [usize; KINDS],
     scope: usize,
-    depth: usize,
-    /// The least depth since it was last asked for.
-    least: usize,
+    /// The lists, items and quotes among them.
+    nesting: Nesting,
 }
 
 impl Elements {
@@ -146,7 +155,9 @@ impl Elements {
         if element.is_scope() {
             self.scope = place;
         }
-        self.depth += usize::from(element.is_deeper());
+        if let Some(container) = element.container(level > 0) {
+            self.nesting.enter(container);
+        }
         self.open.push(entry);
     }
 
@@ -154,27 +165,28 @@ impl Elements {
         let entry = self.open.pop()?;
         self.innermost[entry.element as usize] = entry.outer;
         self.scope = entry.outer_scope;
-        self.depth -= usize::from(entry.element.is_deeper());
-        self.least = self.least.min(self.depth);
+        if entry.element.container(false).is_some() {
+            self.nesting.leave();
+        }
         Some(entry)
     }
 
     /// One more than the place of the innermost element of the kind, 0 if there is none: the
     /// larger, the further in.
-    pub(super) fn place(&self, element: Element) -> usize {
+    pub(super) fn innermost_of(&self, element: Element) -> usize {
         self.innermost[element as usize]
     }
 
     /// The place of the innermost element of the kind if no table's border is between.
     pub(super) fn in_scope(&self, element: Element) -> Option<usize> {
-        let place = self.place(element);
+        let place = self.innermost_of(element);
         (place > self.scope).then_some(place)
     }
 
     /// The place of the innermost element of the kind inside of the innermost table.
     pub(super) fn in_table(&self, element: Element) -> Option<usize> {
-        let place = self.place(element);
-        (place > self.place(Table)).then_some(place)
+        let place = self.innermost_of(element);
+        (place > self.innermost_of(Table)).then_some(place)
     }
 
     /// The element at a place.
@@ -192,19 +204,18 @@ impl Elements {
     }
 
     /// How many lists, items and quotes are open.
-    pub(super) fn depth(&self) -> u16 {
-        u16::try_from(self.depth).unwrap_or(u16::MAX)
+    pub(super) fn depth(&self) -> usize {
+        self.nesting.depth()
     }
 
-    /// How many of them have been open since this was last asked.
-    pub(super) fn shared(&mut self) -> u16 {
-        let shared = std::mem::replace(&mut self.least, self.depth);
-        u16::try_from(shared).unwrap_or(u16::MAX)
+    /// A block that stands in the outermost `depth` of them.
+    pub(super) fn place(&mut self, depth: usize, block: Placed) -> Placed {
+        self.nesting.place_at(depth, block)
     }
 
-    /// Takes back what was said to be shared: the block that asked has turned out to be none.
-    pub(super) fn unshare(&mut self, shared: u16) {
-        self.least = self.least.min(shared.into());
+    /// Takes back that a block was placed: it has turned out to be none.
+    pub(super) fn unplace(&mut self, block: &Placed) {
+        self.nesting.share(block.shared.into());
     }
 
     /// What must close before an element starts: all from the given place on.
@@ -212,11 +223,11 @@ impl Elements {
         match element {
             Item => {
                 let place = self.in_scope(Item)?;
-                (place > self.place(List)).then_some(place)
+                (place > self.innermost_of(List)).then_some(place)
             }
             Definition => {
                 let place = self.in_scope(Definition)?;
-                (place > self.place(Definitions)).then_some(place)
+                (place > self.innermost_of(Definitions)).then_some(place)
             }
             Heading if self.innermost() == Some(Heading) => Some(self.len()),
             Cell | HeadCell => self.first_in_table(&[Cell, HeadCell, Caption]),
@@ -231,9 +242,9 @@ impl Elements {
     /// What an end closes: all from the given place on. `None` for an end without a start.
     pub(super) fn closed_by_end(&self, element: Element) -> Option<usize> {
         match element {
-            Table => Some(self.place(Table)).filter(|&place| place > 0),
+            Table => Some(self.innermost_of(Table)).filter(|&place| place > 0),
             Caption | Head | Body | Row | Cell | HeadCell => self.in_table(element),
-            Item => self.in_scope(Item).filter(|&place| place > self.place(List)),
+            Item => self.in_scope(Item).filter(|&place| place > self.innermost_of(List)),
             _ => self.in_scope(element),
         }
     }

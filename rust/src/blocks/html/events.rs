@@ -136,6 +136,7 @@ impl Events<'_, '_> {
             _ => {
                 let level = match (element, self.name.last()) {
                     (Element::Heading, Some(digit)) => u16::from(digit - b'0'),
+                    (Element::List, _) => u16::from(self.name == b"ol"),
                     _ => 0,
                 };
                 self.writer.start(element, level);

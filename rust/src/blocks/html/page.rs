@@ -33,7 +33,7 @@ enum Gap {
 /// A table that is open.
 #[derive(Debug, Default)]
 struct Grid {
-    depth: u16,
+    depth: usize,
     /// Its cells hold blocks.
     is_layout: bool,
     /// No row but header rows so far.
@@ -54,11 +54,8 @@ struct Grid {
 /// The block that is being written.
 #[derive(Clone, Copy, Debug)]
 struct Current {
-    kind: Kind,
-    level: u16,
-    depth: u16,
-    shared: u16,
-    start: usize,
+    /// All that is known of it: where it ends is not.
+    block: Block,
     /// Where the text ended before the block.
     before: usize,
 }
@@ -210,16 +207,18 @@ impl Writer {
 
     /// Whether what is being written is a table.
     fn is_in_table(&self) -> bool {
-        self.current.is_some_and(|current| current.kind == Kind::Table)
+        self.current.is_some_and(|current| current.block.kind == Kind::Table)
     }
 
     fn begin_block(&mut self) {
         self.gap = Gap::None;
-        let (depth, shared) = (self.elements.depth(), self.elements.shared());
         let heading = self.elements.in_scope(Element::Heading);
         let level = heading.and_then(|at| self.elements.at(at)).map_or(0, |entry| entry.level);
-        let item = self.elements.place(Element::Item).max(self.elements.place(Element::Definition));
-        let is_own = item > self.elements.place(Element::Quote);
+        let item = self
+            .elements
+            .innermost_of(Element::Item)
+            .max(self.elements.innermost_of(Element::Definition));
+        let is_own = item > self.elements.innermost_of(Element::Quote);
         let is_fresh = self
             .elements
             .at(item)
@@ -238,7 +237,12 @@ impl Writer {
         }
         let start = self.text.len();
         let level = if kind == Kind::Heading { level } else { 0 };
-        self.current = Some(Current { kind, level, depth, shared, start, before });
+        // A table may stand in less than what is open around its cells.
+        let grid = self.grids.last().filter(|_| kind == Kind::Table);
+        let depth = grid.map_or(self.elements.depth(), |grid| grid.depth);
+        let block = Block { level, ..Block::new(kind, start, start) };
+        let block = self.elements.place(depth, block);
+        self.current = Some(Current { block, before });
         for (byte, at) in self.indent.drain(..) {
             if kind == Kind::Code {
                 self.origin.copied(self.text.len(), at, 1);
@@ -251,15 +255,13 @@ impl Writer {
     fn begin_cell(&mut self) {
         if self.current.is_none() {
             self.begin_block();
-            if let (Some(grid), Some(current)) = (self.grids.last_mut(), &mut self.current) {
+            if let Some(grid) = self.grids.last_mut() {
                 (grid.row, grid.is_heading, grid.head) = (None, true, self.text.len());
-                current.depth = grid.depth;
-                current.shared = current.shared.min(grid.depth);
             }
         }
         let Some(grid) = self.grids.last_mut() else { return };
         if grid.row.is_none() {
-            if self.current.is_some_and(|current| current.start < self.text.len()) {
+            if self.current.is_some_and(|current| current.block.start < self.text.len()) {
                 self.text.push(b'\n');
                 if grid.is_heading {
                     grid.head = self.text.len();
@@ -290,36 +292,34 @@ impl Writer {
         self.end_row();
         self.gap = Gap::None;
         self.indent.clear();
-        let Some(current) = self.current.take() else { return };
-        let end = current.start + trimmed(&self.text[current.start..]);
+        let Some(Current { mut block, before }) = self.current.take() else { return };
+        let start = block.start;
+        let end = start + trimmed(&self.text[start..]);
         self.text.truncate(end);
         self.origin.truncate(end);
         // Of cells that are blank, separators are left, which say nothing.
-        if end == current.start || !self.origin.reaches(current.start) {
-            self.text.truncate(current.before);
-            self.origin.truncate(current.before);
-            self.elements.unshare(current.shared);
+        if end == start || !self.origin.reaches(start) {
+            self.text.truncate(before);
+            self.origin.truncate(before);
+            self.elements.unplace(&block);
             if let Some(last) = self.blocks.blocks.last_mut() {
-                last.end = current.before;
+                last.end = before;
             }
             return;
         }
-        let Current { kind, level, depth, shared, start, .. } = current;
-        // A table may say less than what is open around its cells.
-        self.elements.unshare(depth);
-        let mut head = start;
-        if let (Kind::Table, Some(grid)) = (kind, self.grids.last())
+        block.end = end;
+        if let (Kind::Table, Some(grid)) = (block.kind, self.grids.last())
             && !grid.is_heading
             && grid.head < end
         {
-            head = grid.head;
+            block.head = grid.head;
         }
-        if kind == Kind::Heading {
+        if block.kind == Kind::Heading {
             self.blocks
                 .titles
                 .push(String::from_utf8_lossy(&self.text[start..end]).trim().to_owned());
         }
-        self.blocks.blocks.push(Block { kind, level, depth, shared, start, end, head });
+        self.blocks.blocks.push(block);
     }
 
     fn end_row(&mut self) {
@@ -391,8 +391,11 @@ impl Writer {
     }
 
     fn set_layout(&mut self) {
-        let cell = self.elements.place(Element::Cell).max(self.elements.place(Element::HeadCell));
-        let is_cell = cell > self.elements.place(Element::Table);
+        let cell = self
+            .elements
+            .innermost_of(Element::Cell)
+            .max(self.elements.innermost_of(Element::HeadCell));
+        let is_cell = cell > self.elements.innermost_of(Element::Table);
         let is_data = self.grids.last().is_some_and(|grid| !grid.is_layout);
         let now = if is_cell && is_data {
             Layout::Row

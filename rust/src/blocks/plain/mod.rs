@@ -9,6 +9,7 @@
 mod numbers;
 
 use super::lines::{Line, Lines, rule, width};
+use super::nesting::{Container, Nesting};
 use super::{Block, Blocks, Kind};
 use numbers::Title;
 
@@ -33,7 +34,7 @@ fn reader(text: &str) -> Reader<'_> {
         lines,
         found: Blocks::default(),
         lists: Vec::new(),
-        least: 0,
+        open: Nesting::default(),
         outline: Vec::new(),
     }
 }
@@ -58,7 +59,7 @@ struct Reader<'t> {
     found: Blocks,
     /// The columns of the marks of the items that are open.
     lists: Vec<usize>,
-    least: usize,
+    open: Nesting,
     /// The titles in force: their styles and levels.
     outline: Vec<(Style, u16)>,
 }
@@ -158,8 +159,12 @@ impl Reader<'_> {
     /// What is no title: an item, a table, a rule, a paragraph.
     fn rest(&mut self, at: usize, line: Line) -> usize {
         if let Some(content) = item(&self.lines.text[line.first..line.end]) {
-            self.close(line.indent, true);
+            if !self.close(line.indent, true) {
+                let ordered = !is_bullet(&self.lines.text[line.first..line.end]);
+                self.open.enter(Container::List { ordered });
+            }
             self.lists.push(line.indent);
+            self.open.enter(Container::Item);
             let next = self.until_border(at + 1, Some(line.indent + content));
             self.leaf(Kind::Item, at, next);
             return next;
@@ -209,27 +214,24 @@ impl Reader<'_> {
         next
     }
 
-    /// Closes the items whose mark does not stand before a column. Another item at the column of
-    /// the last one that is closed is of the same list.
-    fn close(&mut self, column: usize, is_item: bool) {
+    /// Closes the items whose mark does not stand before a column, and says whether the last one's
+    /// list stays open: for another item at its column.
+    fn close(&mut self, column: usize, is_item: bool) -> bool {
         while let Some(open) = self.lists.pop_if(|open| *open >= column) {
-            let is_same = is_item && open == column;
-            self.least = self.least.min(2 * self.lists.len() + usize::from(is_same));
+            self.open.leave();
+            if is_item && open == column {
+                return true;
+            }
+            self.open.leave();
         }
+        false
     }
 
     fn leaf(&mut self, kind: Kind, at: usize, next: usize) {
         let place = |i: usize| self.lines.get(i).map_or(self.lines.text.len(), |line| line.start);
         let (start, end) = (place(at), place(next));
-        let count = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
-        let depth = 2 * self.lists.len();
-        let block = Block {
-            depth: count(depth),
-            shared: count(self.least.min(depth)),
-            ..Block::new(kind, start, end)
-        };
+        let block = self.open.place(Block::new(kind, start, end));
         self.found.blocks.push(block);
-        self.least = depth;
     }
 }
 

@@ -11,6 +11,7 @@ mod marks;
 mod title;
 
 use super::lines::{Line, Lines, rule, width};
+use super::nesting::{Container, Nesting};
 use super::{Block, Blocks, Kind};
 use marks::{Explicit, Mark};
 
@@ -78,8 +79,7 @@ struct Reader<'t> {
     lines: Lines<'t>,
     found: Blocks,
     open: Vec<Open>,
-    /// The fewest that were open since the last block.
-    least: usize,
+    nesting: Nesting,
     /// An item's mark has been read, and nothing of its text.
     marked: bool,
     /// The adornments of titles, below and above, by level.
@@ -94,7 +94,7 @@ impl<'t> Reader<'t> {
             lines,
             found: Blocks::default(),
             open: Vec::new(),
-            least: 0,
+            nesting: Nesting::default(),
             marked: false,
             styles: Vec::new(),
             no_borders: false,
@@ -116,15 +116,15 @@ impl<'t> Reader<'t> {
         // Marks may follow each other in one line.
         while let Some((kind, length)) = mark {
             if self.open.last().is_none_or(|open| !open.holds(kind)) {
-                self.open.push(Open { indent: column, list: Some(kind), is_loose: false });
+                self.enter(column, Some(kind), false);
             }
             self.marked = true;
             if let Mark::Definition(indent) = kind {
-                self.open.push(Open { indent, list: None, is_loose: false });
+                self.enter(indent, None, false);
                 return self.block(Kind::Prose, at, at + 1);
             }
             if matches!(kind, Mark::Field | Mark::Option) {
-                self.open.push(Open { indent: column + 1, list: None, is_loose: true });
+                self.enter(column + 1, None, true);
                 let next = self.while_deeper(at + 1, column);
                 self.leaf(Kind::Prose, at, next);
                 return next;
@@ -132,11 +132,11 @@ impl<'t> Reader<'t> {
             let rest = &self.lines.text[first + length..line.end];
             let blanks = rest.len() - rest.trim_start().len();
             if rest.is_empty() {
-                self.open.push(Open { indent: column + 1, list: None, is_loose: true });
+                self.enter(column + 1, None, true);
                 return at + 1;
             }
             (first, column) = (first + length + blanks, column + length + blanks);
-            self.open.push(Open { indent: column, list: None, is_loose: false });
+            self.enter(column, None, false);
             mark = marks::item(&self.lines, at, &line, first, column);
         }
         self.body(at, first, column, line)
@@ -154,19 +154,25 @@ impl<'t> Reader<'t> {
                 break;
             }
             self.open.pop();
+            self.nesting.leave();
             self.marked = false;
         }
-        self.least = self.least.min(self.open.len());
         match self.open.last_mut() {
             Some(top) if top.is_loose => (top.indent, top.is_loose) = (column, false),
-            Some(top) if column > top.indent => self.quote(column),
-            None if column > 0 => self.quote(column),
+            Some(top) if column > top.indent => self.enter(column, None, false),
+            None if column > 0 => self.enter(column, None, false),
             _ => {}
         }
     }
 
-    fn quote(&mut self, column: usize) {
-        self.open.push(Open { indent: column, list: None, is_loose: false });
+    /// Opens a list, or a body: of an item if a list is the innermost.
+    fn enter(&mut self, indent: usize, list: Option<Mark>, is_loose: bool) {
+        self.nesting.enter(match (list, self.open.last()) {
+            (Some(mark), _) => Container::List { ordered: matches!(mark, Mark::Number(..)) },
+            (None, Some(Open { list: Some(_), .. })) => Container::Item,
+            (None, _) => Container::Other,
+        });
+        self.open.push(Open { indent, list, is_loose });
     }
 
     /// Reads a block that is no item; `first` and `column` tell where it starts in the line.
@@ -304,7 +310,7 @@ impl<'t> Reader<'t> {
                     self.set_head(self.content(at, next));
                     return next;
                 }
-                self.open.push(Open { indent: column + 1, list: None, is_loose: true });
+                self.enter(column + 1, None, true);
                 let next = self.while_deeper(at + 1, column);
                 self.leaf(Kind::Prose, at, next);
                 next
@@ -438,10 +444,7 @@ impl<'t> Reader<'t> {
         let (start, end) = (place(at), place(next));
         let kind = if kind == Kind::Prose && self.marked { Kind::Item } else { kind };
         self.marked = false;
-        let count = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
-        let (depth, shared) = (count(self.open.len()), count(self.least));
-        self.found.blocks.push(Block { depth, shared, ..Block::new(kind, start, end) });
-        self.least = self.open.len();
+        self.found.blocks.push(self.nesting.place(Block::new(kind, start, end)));
     }
 
     /// Says with which line the rest of the last block starts, which its parts do not carry.

@@ -1,0 +1,1 @@
+"""Measures of chunks: what their boundaries cut through."""
