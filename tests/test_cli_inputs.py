@@ -192,8 +192,8 @@ FILES = [
     ("no*.txt", "no*.txt: nothing matches"),
     (
         "empty",
-        "empty: no documents (none of .md .markdown .rst .text .txt .html .htm .jsonl .ndjson .csv "
-        ".tsv .parquet .arrow .feather .ipc .pdf .docx .pptx .xlsx in it)",
+        "empty: no documents (none of .md .markdown .rst .text .txt .html .htm .xhtml .jsonl "
+        ".ndjson .csv .tsv .parquet .arrow .feather .ipc .pdf .docx .pptx .xlsx in it)",
     ),
     ("latin.txt", "latin.txt: not UTF-8 (the byte 0xfc at position 2 is out of place)"),
     ("utf16.txt", "utf16.txt: not UTF-8 (it is UTF-16)"),

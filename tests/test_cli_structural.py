@@ -1,4 +1,4 @@
-"""`cantle chunk --strategy structural`: headings, context and prefixes on the way out."""
+"""`cantle chunk` over documents with structure: headings, context, prefixes, and HTML."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 import cantle
 from cli_runs import cli, write
+from test_cli_formats import packed
 
 TABLE = "| h |\n|---|\n" + "| cell |\n" * 9
 TEXT = f"# A\n\n## B, C\n\nfirst words\n\n{TABLE}"
@@ -82,3 +83,84 @@ def test_a_wrong_template_is_named() -> None:
     result = cli("a.md", "--strategy", "structural", "--prefix", "{head}")
     assert result.status == 2
     assert "names {head}" in result.err
+
+
+PAGE = "<title>T\xfc</title><h1>Tea &amp; more</h1>\n<p>Warm the <b>pot</b>.<p>Pour.\n"
+LOCATED = ("source_start", "source_end")
+
+
+@pytest.mark.parametrize("strategy", ["structural,prefix=path", "recursive", "window", "whole"])
+@pytest.mark.parametrize("name", ["a.html", "a.HTM", "a.xhtml.gz", "a.html.zst"])
+def test_of_html_the_readable_text_is_cut_with_its_place_in_the_file(name, strategy) -> None:
+    write(f"d/{name}", packed(PAGE.encode(), Path(name).suffix if "." in name[2:] else ""))
+    write("d/b.md", TEXT)
+    call = ("d", "--size", "40", "--unit", "chars", "--strategy", strategy)
+    if strategy == "whole":
+        call = ("d", "--strategy", strategy)
+    result = cli(*call)
+    assert result.status == 0
+    rows = [row for row in result.rows if row["source"] == name]
+    text = "\n\n".join(row["text"] for row in rows)
+    assert " ".join(text.split()) == "Tea & more Warm the pot. Pour."
+    data = PAGE.encode()
+    for row in rows:
+        part = data[row["source_start"] : row["source_end"]].decode()
+        assert part[0] == row["text"][0]
+        assert part[-1] == row["text"][-1]
+    assert "amp;" in data[rows[0]["source_start"] : rows[0]["source_end"]].decode()
+    if strategy.startswith("structural"):
+        assert rows[0]["heading_path"] == ["Tea & more"]
+        assert rows[0]["embed_text"].startswith("T\xfc > Tea & more\n\n")
+    for row in result.rows:
+        if row["source"] == "b.md":
+            assert [row[column] for column in LOCATED] == [row["byte_start"], row["byte_end"]]
+    for output in ("out.csv", "out.parquet"):
+        assert cli(*call, "-o", output).status == 0
+    table = pq.read_table("out.parquet")
+    assert table.column_names == list(result.rows[0])
+    assert table.select(LOCATED).to_pylist() == [
+        {c: row[c] for c in LOCATED} for row in result.rows
+    ]
+    with open("out.csv", newline="") as file:
+        records = list(csv.DictReader(file))
+    assert [int(r["source_end"]) for r in records] == [row["source_end"] for row in result.rows]
+
+
+def test_html_may_be_cut_as_it_is_written() -> None:
+    write("a.html", PAGE)
+    (row,) = cli("a.html", "--raw").rows
+    assert row["text"] == PAGE.rstrip()
+    assert not set(LOCATED) & set(row)
+    result = cli("a.html", "--raw", "--strategy", "structural")
+    assert result.status == 2
+    assert "--raw means nothing to structural" in result.err
+
+
+@pytest.mark.parametrize("strategy", ["structural", "recursive"])
+def test_html_on_standard_input_is_named(strategy: str) -> None:
+    (row,) = cli("-", "--format", "html", "--strategy", strategy, stdin=PAGE).rows
+    assert row["text"] == "Tea & more\n\nWarm the pot.\n\nPour."
+    assert row["source_start"] == PAGE.encode().index(b"Tea")
+    chunk = cantle.Recursive().split(cantle.blocks(PAGE, format="html"), id="stdin")[0]
+    if strategy == "recursive":
+        assert row.items() <= chunk.as_dict().items()
+    (row,) = cli("-", stdin=PAGE).rows
+    assert row["text"] == PAGE.rstrip()
+
+
+def test_a_folder_of_chunks_has_the_same_columns_everywhere() -> None:
+    write("a.md", TEXT)
+    write("b.html", PAGE)
+    assert cli("a.md", "-o", "out/").status == 0
+    result = cli("a.md", "b.html", "-o", "out/")
+    assert result.status == 2
+    assert "it holds chunks that were cut with other settings" in result.err
+
+
+@pytest.mark.parametrize("ending", ["rst", "txt"])
+def test_a_packed_file_is_read_by_the_ending_before(ending: str) -> None:
+    text = "1. One\n======\n\nwords\n\n2. Two\n======\n\nmore\n"
+    for name in (f"a.{ending}", f"a.{ending}.gz"):
+        write(name, packed(text.encode(), ".gz" if name.endswith(".gz") else ""))
+        rows = cli(name, "--strategy", "structural,depth=all").rows
+        assert [row["heading_path"] for row in rows] == [["1. One"], ["2. Two"]]

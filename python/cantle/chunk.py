@@ -156,6 +156,16 @@ class Chunk:
         return f"{before}{self.text}{behind}"
 
     @property
+    def source_start(self) -> int:
+        """Where it starts in what was handed in, in bytes; see `Chunks.source_start`."""
+        return int(self._chunks[self._row : self._row + 1].source_start[0])
+
+    @property
+    def source_end(self) -> int:
+        """Where it ends in what was handed in, in bytes; see `Chunks.source_start`."""
+        return int(self._chunks[self._row : self._row + 1].source_end[0])
+
+    @property
     def line_start(self) -> int:
         """The line on which it starts, from 1; counted now."""
         return int(self._chunks[self._row : self._row + 1].line_start[0])
@@ -194,9 +204,15 @@ class Chunk:
         return hash((self.id, self.byte_start, self.byte_end))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return id, source, position, size, flags, text and metadata as plain values."""
+        """Return id, source, position, size, flags, text and metadata as plain values.
+
+        Of HTML also where it stands in that; where blocks are known, kind, headings and context.
+        """
         row: dict[str, Any] = {"id": self.id, "source": self.source}
-        row.update((name, self._get(name)) for name in COLUMNS[1:])
+        for name in COLUMNS[1:]:
+            if name == "size" and self._chunks.documents.is_rewritten(self.doc):
+                row["source_start"], row["source_end"] = self.source_start, self.source_end
+            row[name] = self._get(name)
         if self._chunks.structure is not None:
             row["kind"] = self.kind
             row["heading_path"] = list(self.heading_path)

@@ -136,6 +136,11 @@ class Documents:
                 start[rows], end[rows] = own.locate(start[rows], end[rows])
         return start, end
 
+    def is_rewritten(self, doc: int) -> bool:
+        """Return whether a text is not what was handed in, as the readable text of HTML is not."""
+        own = None if self.blocks is None else self.blocks[doc]
+        return own is not None and own.origin is not None
+
     def __len__(self) -> int:
         return len(self.texts)
 

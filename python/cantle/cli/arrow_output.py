@@ -6,7 +6,7 @@ import json
 from typing import IO, Any
 
 from cantle import Chunks
-from cantle.cli.carried import EMBEDDED, OWN, Carried
+from cantle.cli.carried import EMBEDDED, LOCATED, OWN, Carried
 from cantle.cli.formats import Missing
 from cantle.cli.output import Sink, text_columns
 from cantle.cli.rows import Batch
@@ -25,7 +25,7 @@ _ROWS = 122_880
 _BYTES = 32_000_000
 """A row group, or a record batch, is written when one of the two is reached."""
 _TYPES = {
-    **dict.fromkeys(OWN, pa.int64()),
+    **dict.fromkeys((*OWN, *LOCATED), pa.int64()),
     **dict.fromkeys(("id", "source", "kind", "context"), pa.string()),
     **dict.fromkeys(("text", EMBEDDED), pa.large_string()),
     **{"ordinal": pa.int32(), "flags": pa.uint32(), "heading_path": pa.list_(pa.string())},
@@ -114,9 +114,10 @@ class ArrowFile(Sink):
 def own_columns(chunks: Chunks, names: tuple[str, ...] = OWN) -> list[Any]:
     """Return the own columns of chunks that have these names."""
     table = pa.table(chunks)
+    made = {EMBEDDED: "embed_texts", **dict(zip(LOCATED, LOCATED, strict=True))}
     return [
-        pa.chunked_array([pa.array(chunks.embed_texts, _TYPES[name])])
-        if name == EMBEDDED
+        pa.chunked_array([pa.array(getattr(chunks, made[name]), _TYPES[name])])
+        if name in made
         else table.column(name).cast(_TYPES[name])
         for name in names
     ]

@@ -32,17 +32,20 @@ OWN = (
 """A chunk's own columns, in order."""
 STRUCTURE = ("kind", "heading_path", "context")
 """The columns before the text of chunks that were cut at their document's structure."""
+LOCATED = ("source_start", "source_end")
+"""The columns behind the spans of a run that reads HTML: where a chunk stands in it, in bytes."""
 EMBEDDED = "embed_text"
 """The column behind the text where what stands before it was asked for."""
 REST = "metadata"
 
 
-def own_columns(strategy: Splitting) -> tuple[str, ...]:
-    """Return the names of the own columns of a strategy's chunks, in order."""
-    if strategy.strategy != "structural":
-        return OWN
-    more = (EMBEDDED,) if getattr(strategy, "prefix", None) is not None else ()
-    return (*OWN[:-1], *STRUCTURE, OWN[-1], *more)
+def own_columns(strategy: Splitting, sources: Iterable[Source]) -> tuple[str, ...]:
+    """Return the names of the own columns of a strategy's chunks of these inputs, in order."""
+    spans = OWN.index("size")
+    located = LOCATED if any(source.format == "html" for source in sources) else ()
+    structure = STRUCTURE if strategy.strategy == "structural" else ()
+    embedded = (EMBEDDED,) if getattr(strategy, "prefix", None) is not None else ()
+    return (*OWN[:spans], *located, *OWN[spans:-1], *structure, OWN[-1], *embedded)
 
 
 @dataclass

@@ -10,7 +10,7 @@ import typer
 from cantle import strategy_from_text, units
 from cantle.cli.ending import wrong
 from cantle.cli.formats import TYPED
-from cantle.cli.inputs import STDIN, same_file
+from cantle.cli.inputs import STDIN, as_written, same_file
 from cantle.cli.job import Job
 from cantle.cli.options import FORMATS, check_target, found_inputs
 from cantle.cli.report import Report
@@ -66,6 +66,10 @@ def chunk(
             "the text in the column embed_text.",
         ),
     ] = None,
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="Cut HTML as it is written, tags and all; not by structural."),
+    ] = False,
     no_trim: Annotated[
         bool, typer.Option("--no-trim", help="Keep the blanks around chunks: they tile the text.")
     ] = False,
@@ -143,12 +147,14 @@ def chunk(
       cantle chunk faq.jsonl --column answer --id-column key -o - | head -3
       cantle chunk 'pages/*.parquet' --carry url,date -o chunks.parquet
       curl -s https://example.org/notes.txt | cantle chunk - --size 200
+      curl -s https://example.org/ | cantle chunk - --format html --strategy structural
 
-    Read are .txt .md .rst .html (as text), .jsonl .csv .tsv .parquet .arrow (one document a row;
-    with a header of column names, or named columns), each also with .gz or .zst, and .pdf .docx
-    .pptx .xlsx with the extra cantle[docs]. A file that is named and tells no format by its ending
-    is text, or what --format says. Standard input is text, or JSON Lines when --column, --id-column
-    or --carry is given, or what --format says. Parquet and Arrow need the extra cantle[arrow].
+    Read are .txt .md .rst, .html (its readable text), .jsonl .csv .tsv .parquet .arrow (one
+    document a row; with a header of column names, or named columns), each also with .gz or .zst,
+    and .pdf .docx .pptx .xlsx with the extra cantle[docs]. A file that is named and tells no format
+    by its ending is text, or what --format says. Standard input is text, or JSON Lines when
+    --column, --id-column or --carry is given, or what --format says. Parquet and Arrow need the
+    extra cantle[arrow].
 
     A document's id is its path below the folder that was given; a row's is file:line. A chunk's is
     document_name_number.
@@ -177,6 +183,10 @@ def chunk(
     check_target(summary, found)
     if file is not None and summary is not None and same_file(file, summary):
         wrong(f"cannot write {summary}: it is also the output")
+    if raw:
+        if splitter.strategy == "structural":
+            wrong("--raw means nothing to structural: it cuts the readable text of HTML")
+        found.sources = [as_written(source) for source in found.sources]
     report = Report(quiet=quiet, strict=strict)
     table = table or (output is None and sys.stdout.isatty())
     job = Job(splitter, found, columns, report, file, format_out, table, jobs, limit)

@@ -32,7 +32,7 @@ def cut(
         # A title may stand before a chunk; nothing else of the metadata is asked for.
         metadata = batch.metadata if getattr(strategy, "prefix", None) is not None else None
         chunks = strategy.split_all(
-            batch.texts, ids=batch.ids, metadata=metadata, threads=threads, errors="skip"
+            batch.readable, ids=batch.ids, metadata=metadata, threads=threads, errors="skip"
         )
         report.documents += len(batch) - len(chunks.skipped)
         report.bytes += batch.size
@@ -85,4 +85,5 @@ def _together(documents: list[Document]) -> Batch:
         [(document.file, document.line) for document in documents],
         sum(document.size for document in documents),
         [document.metadata for document in documents],
+        pages=frozenset(doc for doc, document in enumerate(documents) if document.is_page),
     )

@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from typing import IO, Any, cast
 
 ENDINGS = {
-    "text": (".md", ".markdown", ".rst", ".text", ".txt", ".html", ".htm"),
+    "text": (".md", ".markdown", ".rst", ".text", ".txt"),
+    "html": (".html", ".htm", ".xhtml"),
     "jsonl": (".jsonl", ".ndjson"),
     "csv": (".csv",),
     "tsv": (".tsv",),
@@ -28,7 +29,7 @@ TYPED = ("parquet", "arrow")
 """Formats whose columns have types."""
 TABLES = ("csv", "tsv", *TYPED)
 """Formats whose columns are known before their rows."""
-WHOLE = ("text", "document")
+WHOLE = ("text", "html", "document")
 """Formats of which a file is one document."""
 KNOWN = tuple(ending for endings in ENDINGS.values() for ending in endings)
 

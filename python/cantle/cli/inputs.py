@@ -9,7 +9,7 @@ import glob
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from cantle.cli.formats import KNOWN, kind
@@ -91,6 +91,11 @@ def find(
         place = readable(file.path)
         found.sources.append(Source(file.path, name, place, told or format, compression))
     return found
+
+
+def as_written(source: Source) -> Source:
+    """Return a file that is read as the text it is, also where that is HTML."""
+    return replace(source, format="text") if source.format == "html" else source
 
 
 def same_file(one: str, other: str) -> bool:

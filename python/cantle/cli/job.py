@@ -51,6 +51,10 @@ class Job:
         """The strategy's settings, for a program to read."""
         return settings_of(self.splitter)
 
+    @property
+    def _own(self) -> tuple[str, ...]:
+        return own_columns(self.splitter, self.found.sources)
+
     def run(self) -> None:
         """Do it; a run that cannot go on ends the process with a message and a status."""
         self.report.others = self.found.others
@@ -79,12 +83,12 @@ class Job:
         tables = self.format not in (None, "jsonl")
         sources = spooled(self.found.sources, stack, tables=tables)
         target = self._target(sources, tables)
-        sinks: list[Sink] = [Table(own_columns(self.splitter))] if self.table else []
+        sinks: list[Sink] = [Table(self._own)] if self.table else []
         if target is not None:
             stack.callback(target.discard)
             sinks.append(target)
         elif not self.table:
-            sinks.append(JsonLines(sys.stdout.buffer, own_columns(self.splitter)))
+            sinks.append(JsonLines(sys.stdout.buffer, self._own))
         for problem in self.found.problems:
             self.report.problem(problem)
         if not (self.table and sys.stdout.isatty()):
@@ -106,7 +110,7 @@ class Job:
             target.commit()
 
     def _target(self, sources: list[Source], tables: bool) -> File | Parts | None:
-        own = own_columns(self.splitter)
+        own = self._own
         follow = carried(sources, self.columns, own) if tables else Carried(own)
         if self.format not in TYPED:
             follow.types = dict.fromkeys(follow.types)

@@ -89,6 +89,7 @@ class Parts(Sink):
         self._sources = {source.place: source for source in sources}
         self._stamps = {source.id: _stamp(source) for source in sources}
         head = {"cantle": cantle.__version__, "settings": settings, "columns": asdict(columns)}
+        head["own"] = carried.own
         self._head = json.loads(json.dumps(head))  # As it will be read again.
         self._carried = carried
         self._file: File | None = None

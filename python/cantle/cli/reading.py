@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import IO, Any
 
 from cantle.cli import converted, csv_reading, rows
-from cantle.cli.formats import TYPED, Unreadable, opened, told
+from cantle.cli.formats import TYPED, WHOLE, Unreadable, opened, told
 from cantle.cli.inputs import STDIN, Problem, Source
 from cantle.cli.rows import Batch, Columns, Document, Ids, Skip, kind, listing, not_utf8
 
@@ -50,7 +50,7 @@ def _documents(source: Source, columns: Columns, ids: Ids) -> Iterator[Document 
             with _stream(source) as stream:
                 if source.format == "jsonl":
                     yield from _lines(stream, source, columns, ids)
-                elif source.format == "text":
+                elif source.format in WHOLE:
                     yield _text(stream.read(), source)
                 else:
                     yield from csv_reading.records(stream, source, columns, ids)
@@ -66,7 +66,8 @@ def _stream(source: Source) -> AbstractContextManager[IO[bytes]]:
 
 def _text(data: bytes, source: Source) -> Document | Problem:
     try:
-        return Document(source.id, data.decode(), {}, len(data), source.place)
+        text = data.decode()
+        return Document(source.id, text, {}, len(data), source.place, None, source.format == "html")
     except UnicodeDecodeError as error:
         return Problem(source.place, *not_utf8(data, error))
 

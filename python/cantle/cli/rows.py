@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from cantle import Blocks, blocks
 from cantle.cli.inputs import Problem, Source
 
 LONGEST = 256_000_000
@@ -28,6 +29,8 @@ class Document(NamedTuple):
     """Bytes read for it."""
     file: str
     line: int | None = None
+    is_page: bool = False
+    """Whether the text is HTML, of which the readable text is cut."""
 
 
 @dataclass
@@ -35,6 +38,7 @@ class Batch:
     """Documents that are cut in one call, as columns."""
 
     texts: list[str]
+    """As they were read."""
     ids: list[str]
     places: list[tuple[str, int | None]]
     """File and line, for messages."""
@@ -43,6 +47,16 @@ class Batch:
     metadata: list[dict[str, Any]] | None = None
     carried: Any = None
     """The carried columns of a table with types, as a `pyarrow.Table`; then without metadata."""
+    pages: frozenset[int] = frozenset()
+    """Which of the texts are HTML."""
+
+    @property
+    def readable(self) -> list[str | Blocks]:
+        """What is cut: of HTML, the blocks of its readable text."""
+        return [
+            blocks(text, format="html") if doc in self.pages else text
+            for doc, text in enumerate(self.texts)
+        ]
 
     def __len__(self) -> int:
         return len(self.texts)
