@@ -207,6 +207,9 @@ pub fn split_all(
     skip: bool,
     poll: &dyn Fn() -> Result<()>,
 ) -> Result<Cut> {
+    // How many cores there are is not asked for one text that no second thread could help with.
+    let alone = sources.len() == 1 && !splitter.divides_a_text();
+    let threads = if alone { 1 } else { threads };
     let parts = in_blocks(
         sources,
         threads,

@@ -87,24 +87,20 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
     }
 
     /// The same within each section, of which these are the starts: only what is too small crosses
-    /// from one to the other. `levels` is asked for once there is a section that does not fit.
+    /// from one to the other. `levels` is asked for those of each section that does not fit.
     pub fn by_sections(
         mut self,
         starts: &[usize],
-        levels: impl FnOnce() -> Result<Vec<Level>>,
+        levels: impl Fn(usize, usize) -> Result<Vec<Level>>,
     ) -> Result<Vec<Packed>> {
-        let (mut make, mut made) = (Some(levels), Vec::new());
         let ends = starts.iter().skip(1).copied().chain([self.text.len()]);
         for (&start, end) in starts.iter().zip(ends) {
             self.guard.check()?;
             if start == end || self.whole_section(start, end)? {
                 continue;
             }
-            if let Some(make) = make.take() {
-                made = make()?;
-            }
             self.floor = start;
-            self.run(start, &[end], &made)?;
+            self.run(start, &[end], &levels(start, end)?)?;
         }
         self.finish()
     }

@@ -152,6 +152,12 @@ impl Splitter {
         self.limit.size
     }
 
+    /// Whether more than one thread can work on one text: only tokens are counted so.
+    #[must_use]
+    pub fn divides_a_text(&self) -> bool {
+        matches!(self.unit, Unit::Tokens(_))
+    }
+
     /// Cuts one text on up to `threads` threads; what its blocks say of the chunks comes along where
     /// blocks are known.
     pub fn split(

@@ -81,7 +81,10 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
                 let made = self.depth(&outline, *depth, *target)?;
                 chosen = Some(made);
                 let starts = sections(blocks, &outline, made.depth);
-                packer.by_sections(&starts, || {
+                packer.by_sections(&starts, |start, end| {
+                    let first = blocks.partition_point(|block| block.start < start);
+                    let last = blocks.partition_point(|block| block.start < end);
+                    let blocks = &blocks[first..last];
                     let mut levels = levels::headings(blocks, made.depth);
                     levels.extend(levels::blocks(self.text, blocks, &fits)?);
                     levels.extend(levels::words(self.text, blocks, &fits, self.guard)?);

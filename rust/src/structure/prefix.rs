@@ -102,6 +102,13 @@ impl Template {
             + if self.has(Field::Path) { fill.path.len() } else { 0 }
             + usize::from(self.has(Field::Context) && !fill.context.is_empty())
             + usize::from(self.has(Field::Notes) && !fill.notes.is_empty())
+            + usize::from(self.is_framed())
+    }
+
+    /// Whether words of the template stay around the text where no field is left.
+    fn is_framed(&self) -> bool {
+        let opens = |(words, field): &(String, Field)| *field == Field::Text && !words.is_empty();
+        !self.tail.is_empty() || self.parts.first().is_some_and(opens)
     }
 
     /// The title, unless the path starts with it anyway.
@@ -111,7 +118,7 @@ impl Template {
     }
 
     /// What stands before the text and behind it, without the first `lost` of title, headings from
-    /// the outermost on, context and notes.
+    /// the outermost on, context, notes and the words around the text.
     #[must_use]
     pub fn render(&self, fill: &Fill<'_>, lost: usize) -> (String, String) {
         let (mut before, mut behind) = (String::new(), String::new());
@@ -129,6 +136,8 @@ impl Template {
         let path = path[lose(path.len())..].join(STEP);
         let context = if self.has(Field::Context) { fill.context } else { "" };
         let context = if context.is_empty() || lose(1) > 0 { "" } else { context };
+        let notes = if self.has(Field::Notes) { fill.notes } else { "" };
+        let notes = if notes.is_empty() || lose(1) > 0 { "" } else { notes };
         let mut seen = false;
         let mut text = false;
         // Of the separators around what is not there, the one with the most line breaks stays.
@@ -138,7 +147,7 @@ impl Template {
                 Field::Title => title,
                 Field::Path => &path,
                 Field::Context => context,
-                Field::Notes => fill.notes,
+                Field::Notes => notes,
                 Field::Text => "",
             };
             if breaks(literal) > breaks(gap) || gap.is_empty() {
@@ -208,6 +217,23 @@ mod tests {
         assert_eq!(seen, want);
         let same = Fill { title: "A", ..fill };
         assert_eq!(shown(TEMPLATE, &same, 0), "A > B\n\n| h |\nTEXT", "a title is not said twice");
+    }
+
+    #[test]
+    fn words_around_the_text_are_lost_last() {
+        let fill = Fill { path: &["A"], notes: "(N)", ..Fill::default() };
+        for (template, want) in [
+            ("{path}: {text}\n--", ["A: TEXT\n--", "TEXT\n--", "TEXT"]),
+            ("<<{text}|{path}", ["<<TEXT|A", "<<TEXT", "TEXT"]),
+            ("<{path}|{text}|{notes}>", ["<A|TEXT|(N)>", "TEXT|(N)>", "TEXT>"]),
+        ] {
+            let seen: Vec<String> = (0..3).map(|lost| shown(template, &fill, lost)).collect();
+            assert_eq!(seen, want);
+            assert_eq!(
+                shown(template, &fill, Template::new(template).unwrap().steps(&fill)),
+                "TEXT"
+            );
+        }
     }
 
     #[test]

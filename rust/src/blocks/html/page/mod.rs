@@ -1,13 +1,16 @@
 //! From text and tags to blocks.
+//!
+//! * `tags`: what starts and ends with an element
+//! * `table`: rows and cells
+
+mod table;
+mod tags;
 
 use super::Page;
 use super::elements::{Element, Elements};
 use super::origin::Origin;
 use crate::blocks::{Block, Blocks, Kind};
-
-/// A cell that already holds so many bytes when a further block starts in it is part of a layout:
-/// what it holds is read as if there were no table.
-const LONGEST_CELL: usize = 1000;
+use table::Grid;
 
 /// How text is laid out where we stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,27 +31,6 @@ enum Gap {
     Space(Option<usize>),
     /// A `br`.
     Line,
-}
-
-/// A table that is open.
-#[derive(Debug, Default)]
-struct Grid {
-    depth: usize,
-    /// Its cells hold blocks.
-    is_layout: bool,
-    /// No row but header rows so far.
-    is_heading: bool,
-    /// Cells of the row so far, and how many of them are separated from the one before.
-    cells: usize,
-    separated: usize,
-    /// Whether a cell of the row is not a header.
-    has_data: bool,
-    /// Where the row starts in the text, if it has text.
-    row: Option<usize>,
-    /// Where the cell's text starts.
-    cell: usize,
-    /// Behind the header rows.
-    head: usize,
 }
 
 /// The block that is being written.
@@ -205,11 +187,6 @@ impl Writer {
         }
     }
 
-    /// Whether what is being written is a table.
-    fn is_in_table(&self) -> bool {
-        self.current.is_some_and(|current| current.block.kind == Kind::Table)
-    }
-
     fn begin_block(&mut self) {
         self.gap = Gap::None;
         let heading = self.elements.in_scope(Element::Heading);
@@ -251,42 +228,6 @@ impl Writer {
         }
     }
 
-    /// Makes the text ready for a character of a cell: begins the table, the row, the cell.
-    fn begin_cell(&mut self) {
-        if self.current.is_none() {
-            self.begin_block();
-            if let Some(grid) = self.grids.last_mut() {
-                (grid.row, grid.is_heading, grid.head) = (None, true, self.text.len());
-            }
-        }
-        let Some(grid) = self.grids.last_mut() else { return };
-        if grid.row.is_none() {
-            if self.current.is_some_and(|current| current.block.start < self.text.len()) {
-                self.text.push(b'\n');
-                if grid.is_heading {
-                    grid.head = self.text.len();
-                }
-            }
-            grid.row = Some(self.text.len());
-            grid.cell = self.text.len();
-            grid.separated = 1;
-            // Cells without text come first: their separators alone.
-            while grid.separated < grid.cells {
-                self.text.extend_from_slice(b"| ");
-                grid.separated += 1;
-            }
-            self.gap = Gap::None;
-        } else if grid.separated < grid.cells {
-            self.text.push(b' ');
-            while grid.separated < grid.cells {
-                self.text.extend_from_slice(b"| ");
-                grid.separated += 1;
-            }
-            grid.cell = self.text.len();
-            self.gap = Gap::None;
-        }
-    }
-
     /// Ends the block that is being written, if any.
     fn end_block(&mut self) {
         self.end_row();
@@ -320,222 +261,6 @@ impl Writer {
                 .push(String::from_utf8_lossy(&self.text[start..end]).trim().to_owned());
         }
         self.blocks.blocks.push(block);
-    }
-
-    fn end_row(&mut self) {
-        let Some(grid) = self.grids.last_mut() else { return };
-        if grid.row.take().is_some() && grid.has_data {
-            grid.is_heading = false;
-        }
-        (grid.cells, grid.separated, grid.has_data) = (0, 0, false);
-    }
-
-    /// A block starts or ends here: a border, or in a line no more than a blank.
-    fn border(&mut self, is_start: bool) {
-        match self.layout {
-            Layout::Flow if self.is_in_table() => {}
-            Layout::Flow => match self.heading() {
-                Some(_) if self.current.is_some() => self.space(),
-                _ => self.end_block(),
-            },
-            Layout::Row => {
-                let cell = self.grids.last().map_or(0, |grid| grid.cell);
-                if is_start && self.current.is_some() && self.text.len() - cell > LONGEST_CELL {
-                    self.lay_out();
-                } else {
-                    self.space();
-                }
-            }
-            Layout::Verbatim => {
-                if self.current.is_some() && self.text.last() != Some(&b'\n') {
-                    self.text.push(b'\n');
-                }
-            }
-        }
-    }
-
-    /// The next text stands apart.
-    fn space(&mut self) {
-        if self.gap == Gap::None && self.layout != Layout::Verbatim {
-            self.gap = Gap::Space(None);
-        }
-    }
-
-    /// The place of the heading that the text belongs to.
-    fn heading(&mut self) -> Option<usize> {
-        let place = self.elements.in_scope(Element::Heading)?;
-        self.elements.at(place).filter(|entry| entry.level > 0).map(|_| place)
-    }
-
-    /// Ends what no heading can hold the rest of.
-    fn end_heading(&mut self) {
-        if let Some(place) = self.heading()
-            && self.current.is_some()
-        {
-            if let Some(entry) = self.elements.at(place) {
-                entry.level = 0;
-            }
-            self.end_block();
-        }
-    }
-
-    /// From here on the innermost table is no table but a layout.
-    fn lay_out(&mut self) {
-        if self.grids.last().is_some_and(|grid| !grid.is_layout) {
-            self.end_block();
-            if let Some(grid) = self.grids.last_mut() {
-                grid.is_layout = true;
-            }
-            self.set_layout();
-        }
-    }
-
-    fn set_layout(&mut self) {
-        let cell = self
-            .elements
-            .innermost_of(Element::Cell)
-            .max(self.elements.innermost_of(Element::HeadCell));
-        let is_cell = cell > self.elements.innermost_of(Element::Table);
-        let is_data = self.grids.last().is_some_and(|grid| !grid.is_layout);
-        let now = if is_cell && is_data {
-            Layout::Row
-        } else if self.elements.in_scope(Element::Pre).is_some() && self.heading().is_none() {
-            Layout::Verbatim
-        } else {
-            Layout::Flow
-        };
-        self.layout = now;
-    }
-
-    /// Takes the start of an element.
-    pub(super) fn start(&mut self, element: Element, level: u16) {
-        match element {
-            Element::Break => return self.line(),
-            Element::Apart => return self.space(),
-            Element::Caption
-            | Element::Head
-            | Element::Body
-            | Element::Row
-            | Element::Cell
-            | Element::HeadCell
-                if self.grids.is_empty() =>
-            {
-                return;
-            }
-            _ => {}
-        }
-        if let Some(place) = self.elements.closed_by_start(element) {
-            self.close(place);
-        }
-        match element {
-            Element::Heading | Element::Pre | Element::Table | Element::Quote => {
-                self.end_heading();
-                if self.layout == Layout::Row {
-                    self.lay_out();
-                }
-                self.end_block();
-            }
-            Element::List | Element::Definitions | Element::Rule | Element::Paragraph => {
-                self.end_heading();
-                self.border(true);
-                if element == Element::Rule && self.layout == Layout::Verbatim {
-                    self.end_block();
-                }
-            }
-            Element::Row => self.row(),
-            Element::Cell | Element::HeadCell => {
-                // A cell without a row begins one.
-                if self.elements.in_table(Element::Row).is_none() {
-                    self.row();
-                    self.elements.push(Element::Row, 0);
-                }
-                self.cell(element == Element::Cell);
-            }
-            Element::Caption => self.end_block(),
-            _ => self.border(true),
-        }
-        if element != Element::Rule {
-            self.elements.push(element, level);
-            if element == Element::Table {
-                let depth = self.elements.depth();
-                self.grids.push(Grid { is_heading: true, depth, ..Grid::default() });
-            }
-            self.set_layout();
-        }
-    }
-
-    /// Takes the end of an element.
-    pub(super) fn end(&mut self, element: Element) {
-        match element {
-            Element::Break => self.line(),
-            Element::Apart => self.space(),
-            Element::Rule => {}
-            _ => {
-                if let Some(place) = self.elements.closed_by_end(element) {
-                    self.close(place);
-                }
-            }
-        }
-    }
-
-    /// Closes every element from a place on.
-    fn close(&mut self, place: usize) {
-        while self.elements.len() >= place {
-            let Some(entry) = self.elements.pop() else { return };
-            match entry.element {
-                Element::Table => {
-                    self.end_block();
-                    self.grids.pop();
-                }
-                Element::Heading | Element::Pre | Element::Caption => self.end_block(),
-                Element::Row => self.row(),
-                Element::Cell | Element::HeadCell => {
-                    if self.layout != Layout::Row {
-                        self.end_block();
-                    }
-                }
-                _ => self.border(false),
-            }
-            self.set_layout();
-        }
-    }
-
-    /// A row starts or ends.
-    fn row(&mut self) {
-        if self.grids.last().is_some_and(|grid| grid.is_layout) {
-            self.end_block();
-        } else {
-            self.end_row();
-        }
-    }
-
-    /// A cell starts.
-    fn cell(&mut self, is_data: bool) {
-        let is_head = self.elements.in_table(Element::Head).is_some();
-        let Some(grid) = self.grids.last_mut() else { return };
-        if grid.is_layout {
-            self.end_block();
-            return;
-        }
-        grid.cells += 1;
-        grid.has_data |= is_data && !is_head;
-    }
-
-    /// A `br`; two of them are a border.
-    fn line(&mut self) {
-        let is_heading = self.heading().is_some();
-        match self.layout {
-            Layout::Verbatim if self.current.is_some() => self.text.push(b'\n'),
-            Layout::Verbatim => self.indent.clear(),
-            Layout::Row => self.space(),
-            Layout::Flow if is_heading => self.space(),
-            Layout::Flow if self.gap == Gap::Line => self.end_block(),
-            Layout::Flow => {
-                if self.current.is_some() {
-                    self.gap = Gap::Line;
-                }
-            }
-        }
     }
 }
 

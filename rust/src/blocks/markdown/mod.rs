@@ -1,8 +1,10 @@
 //! Markdown: CommonMark with the tables, footnotes and struck text of GitHub, and front matter.
 //!
 //! The parser's events are read once, without a stack of calls: of what a leaf stands in, a byte for
-//! each depth is kept. What the parser takes out of its tree, the definitions of links, is found in the lines
+//! each depth is kept. Rows in the middle of a large table are kept from it (`rows`). What the parser takes out of its tree, the definitions of links, is found in the lines
 //! between two leaves.
+
+mod rows;
 
 use memchr::{memchr_iter, memchr2, memrchr2};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -18,7 +20,7 @@ pub fn blocks(text: &str) -> Blocks {
     let alone =
         memchr_iter(b'\r', text.as_bytes()).any(|at| text.as_bytes().get(at + 1) != Some(&b'\n'));
     if !alone {
-        return read(text);
+        return read_short(text);
     }
     let mut lines: String = String::with_capacity(text.len());
     for line in text.split_inclusive('\r') {
@@ -30,7 +32,18 @@ pub fn blocks(text: &str) -> Blocks {
             _ => lines.push_str(line),
         }
     }
-    read(&lines)
+    read_short(&lines)
+}
+
+/// Reads a large text without the rows in the middle of its large tables.
+fn read_short(text: &str) -> Blocks {
+    if text.len() < rows::WORTH {
+        return read(text);
+    }
+    match rows::Short::new(text, rows::MANY) {
+        Some(short) => short.back(read(&short.text)),
+        None => read(text),
+    }
 }
 
 fn read(text: &str) -> Blocks {
