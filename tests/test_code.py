@@ -243,3 +243,53 @@ def test_names_tell_languages() -> None:
     assert language_of("a.md") is None
     with pytest.raises(ValueError, match=r"language \('cobol'\) is not known; it may be python, "):
         blocks("", "cobol")
+
+
+class Counted(bytes):
+    """A source that keeps account of what is taken from it."""
+
+    taken = 0
+
+    def __getitem__(self, part):
+        found = super().__getitem__(part)
+        Counted.taken += len(found) if isinstance(part, slice) else 1
+        return found
+
+
+class Source(str):
+    """A text whose bytes keep account."""
+
+    def encode(self, *settings):
+        return Counted(super().encode(*settings))
+
+
+def taken(text: str, language: str) -> int:
+    Counted.taken = 0
+    blocks(Source(text), language)
+    return Counted.taken
+
+
+@pytest.mark.parametrize(
+    ("language", "part"),
+    [
+        # A minified source is one line: each of its definitions once asked for all that precedes.
+        ("javascript", "function a(){}"),
+        ("javascript", "class A{b(){}}"),
+        ("javascript", "const a=()=>1,b=()=>2;"),
+        ("typescript", "interface A{}"),
+        ("c", "/**/"),
+        ("c", "int (((f)))(){}"),
+        ("cpp", "namespace a{"),
+        ("rust", "#[a]"),
+        ("rust", "mod a{"),
+        ("go", "type A struct{};"),
+        ("java", "class A{}"),
+        ("python", "def f(): pass\n"),
+        ("python", "#\n"),
+        ("python", "class A:\n  " * 3 + "\n"),
+    ],
+)
+def test_twice_the_source_is_twice_the_work(language: str, part: str) -> None:
+    small, large = taken(part * 500, language), taken(part * 1000, language)
+    assert large <= 2.2 * small + 200
+    assert large <= 8 * len(part) * 1000

@@ -107,6 +107,32 @@ def test_larger_chunks_are_no_more_work(strategy, overlap, weight):
             assert account.characters <= 60 * (n + 1) * (3 if overlap else 1), (name, size)
 
 
+FORMS: dict[str, list[str]] = {
+    "markdown": ["# A\n\n", "- a\n", "> ", "| a |\n|---|\n", "```\n", "[a]: b\n", "a\n---\n"],
+    "html": ["<h1>a", "<li>a<p>b", "<td>a", "<tr><td>a", "<pre>a\n", "a<br>", "<blockquote>a"],
+    "rst": ["A\n=\n\n", "- a\n\n", "a::\n\n  b\n\n", ":a: b\n", "=\n", "+--+\n| a|\n"],
+    "text": ["1. A\n\n", "- a\n", "a  b\n", "Chapter 1\n\n", "----\n"],
+    "csv": ["a,b\n", '"', ",", '"a\n",', "\n"],
+    "tsv": ["a\tb\n", "\t"],
+    "python": ["def f():\n    a\n", "x = 1\n", "class A: pass\n", "# a\n"],
+}
+
+
+@pytest.mark.parametrize("prefix", [None, "path"])
+@pytest.mark.parametrize("form", FORMS)
+def test_twice_the_structure_is_twice_the_work(form, prefix):
+    for part in FORMS[form]:
+        accounts = []
+        for n in (4_000, 8_000):
+            account = Account(len)
+            text = part * (n // len(part))
+            cantle.Structural(100, 20, account, format=form, prefix=prefix).split(text)
+            accounts.append(account)
+        small, large = accounts
+        assert large.calls <= 2.2 * small.calls + 50, part
+        assert large.characters <= 2.2 * small.characters + 20_000, part
+
+
 @pytest.mark.parametrize("overlap", [0, 30])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_twice_the_texts_is_twice_the_work(strategy, overlap):

@@ -260,6 +260,26 @@ def _line_starts(source: bytes) -> NDArray[np.int64]:
     return starts if starts[-1] == len(source) else np.append(starts, len(source))
 
 
+class _Visible:
+    """Where the text of each line starts and ends that is no blank; looked up once for each line.
+
+    A line may hold all of a source, and thousands of definitions.
+    """
+
+    def __init__(self, source: bytes, starts: NDArray[np.int64]) -> None:
+        self._source = source
+        self._starts = starts
+        self._known: dict[int, tuple[int, int]] = {}
+
+    def of(self, row: int) -> tuple[int, int]:
+        """Return where it starts and ends; of a blank line, its end and its start."""
+        if row not in self._known:
+            start, end = int(self._starts[row]), int(self._starts[row + 1])
+            line = self._source[start:end]
+            self._known[row] = end - len(line.lstrip()), start + len(line.rstrip())
+        return self._known[row]
+
+
 def _definitions(
     matches: Iterator[dict[str, list[Node]]], source: bytes, starts: NDArray[np.int64]
 ) -> list[_Definition]:
@@ -268,14 +288,14 @@ def _definitions(
     outer: dict[tuple[int, int], list[Node]] = {}
     # The first line of what may stand before a definition, by its last line.
     leads: dict[int, int] = {}
+    visible = _Visible(source, starts)
     for captured in matches:
         for lead in captured.get("lead", ()):
             row, (last, end) = lead.start_point[0], lead.end_point
             # Some grammars count a comment's line break to it.
             last -= end == 0 and last > row
-            before = source[int(starts[row]) : lead.start_byte]
-            behind = source[lead.end_byte : int(starts[last + 1])]
-            if not before.strip() and not behind.strip():
+            first_of_line, end_of_line = visible.of(row)[0], visible.of(last)[1]
+            if lead.start_byte <= first_of_line and end_of_line <= lead.end_byte:
                 leads[last] = row
         for node in captured.get("def", ()):
             span = (node.start_byte, node.end_byte)
@@ -289,7 +309,7 @@ def _definitions(
         start = min(part.start_byte for part in around)
         row = min(part.start_point[0] for part in around)
         end = max(part.end_point[0] + (part.end_point[1] > 0) for part in around)
-        if title is None or source[int(starts[row]) : start].strip():
+        if title is None or visible.of(row)[0] < start:
             continue
         first = row
         while first - 1 in leads:

@@ -93,7 +93,11 @@ def test_prefix_and_text_together_keep_the_size(data, text):
     name = data.draw(UNIT)
     counted = UNITS[name]()
     size = data.draw(st.integers(4, 120))
-    template = data.draw(st.sampled_from(["path", "{path}", "In {title}: {path}\n{context}\n", "> {text}\n-- {path} --"]))
+    template = data.draw(
+        st.sampled_from(
+            ["path", "{path}", "In {title}: {path}\n{context}\n", "> {text}\n-- {path} --"]
+        )
+    )
     title = data.draw(st.sampled_from(["", "T", "A rather long title of a document"]))
     strategy = cantle.Structural(
         size, unit=counted.unit, prefix=template, depth=data.draw(depths),

@@ -38,6 +38,9 @@ pub struct Page {
     pub title: String,
     /// Where the text stands in the HTML.
     pub origin: Origin,
+    /// How much work its writer had.
+    #[cfg(test)]
+    work: usize,
 }
 
 /// Reads an HTML document, however broken, in time and space linear in its length.

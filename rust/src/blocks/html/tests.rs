@@ -185,31 +185,60 @@ fn spans_lead_back_into_the_html() {
     assert_eq!(read("").origin.locate(0..0), 0..0);
 }
 
-/// A quadratic reader would need hours for these, a recursive one a stack of gigabytes.
+const HOSTILE: &[(&str, &str, &str)] = &[
+    ("<div>", "a", "</div>"),
+    ("<blockquote>", "a", ""),
+    ("<ul><li>", "a", "</li></ul>"),
+    ("<table><tr><td>", "a", ""),
+    ("<p><b>", "a", ""),
+    ("<h1>", "a", ""),
+    ("<svg>", "a", "</svg>"),
+    ("<template>", "a", ""),
+    ("</div></table></td></li>", "a", ""),
+    ("<div>", "a", "</p></table></h1>"),
+    ("<table><tr><td>x<h1>y", "a", "</h1>"),
+    ("<table><tr><td>", "a", "</table>a"),
+    ("<table><tr>", "<td>a", "<tr><td><td>"),
+    ("<table>", "<td>a", "<td>"),
+    ("<table><td>", "", "<td>a<tr>"),
+    ("<pre> ", "a", "\n"),
+    ("<pre>", "\n", "\n \t"),
+    ("&amp", "a", "&#x41"),
+    ("<a>\u{a0}</a>", "a", "<"),
+    ("\u{a0}", "a", "\u{a0}"),
+    ("<td>", "a", "<br>"),
+    ("<title>a", "b", "</title>"),
+    ("<ul>", "", "<li>a<p>b"),
+    ("<dl><dt>a<dd>", "b", "<br><br>c"),
+    ("<plaintext>", "a", "</p>"),
+    ("<textarea>", "<", "</"),
+    ("<!--", "-", "-->"),
+    ("<p a='", "'", "' b=\""),
+];
+
+/// How much work a writer has with a page of so many marks, and how many bytes that is.
+fn work(times: usize, (open, text, close): (&str, &str, &str)) -> (usize, usize) {
+    let html = [&open.repeat(times), text, &close.repeat(times)].concat();
+    let page = read(&html);
+    assert!(page.text.len() <= 2 * html.len());
+    assert!(page.origin.runs().len() <= 2 * html.len());
+    (page.work, html.len())
+}
+
 #[test]
-fn hostile_pages_are_read_in_one_pass() {
-    let times = 300_000;
-    for (open, text, close) in [
-        ("<div>", "a", "</div>"),
-        ("<blockquote>", "a", ""),
-        ("<ul><li>", "a", "</li></ul>"),
-        ("<table><tr><td>", "a", ""),
-        ("<p><b>", "a", ""),
-        ("<h1>", "a", ""),
-        ("<svg>", "a", "</svg>"),
-        ("<template>", "a", ""),
-        ("</div></table></td></li>", "a", ""),
-        ("<div>", "a", "</p></table></h1>"),
-        ("<table><tr><td>x<h1>y", "a", "</h1>"),
-        ("<pre> ", "a", "\n"),
-        ("&amp", "a", "&#x41"),
-        ("<a>\u{a0}</a>", "a", "<"),
-        ("<td>", "a", "<br>"),
-    ] {
-        let html = [open.repeat(times), text.to_owned(), close.repeat(times)].concat();
-        let page = read(&html);
-        assert!(page.text.len() <= 2 * html.len());
-        assert!(page.origin.runs().len() <= 2 * html.len());
+fn twice_the_page_is_twice_the_work() {
+    for &marks in HOSTILE {
+        let ((small, _), (large, bytes)) = (work(2_000, marks), work(4_000, marks));
+        assert!(large <= 2 * small + 100, "{marks:?}: {small}, then {large}");
+        assert!(large <= 4 * bytes, "{marks:?}: {large} for {bytes} bytes");
+    }
+}
+
+/// A reader with a call for each depth would need a stack of gigabytes for these.
+#[test]
+fn no_depth_needs_a_stack() {
+    for &marks in HOSTILE {
+        work(200_000, marks);
     }
 }
 

@@ -56,6 +56,9 @@ pub(super) struct Writer {
     gap: Gap,
     /// Blanks at the start of a line of code before the first one that is not blank.
     indent: Vec<(u8, usize)>,
+    /// Bytes that were looked at, elements that were closed, cells that were counted.
+    #[cfg(test)]
+    work: usize,
 }
 
 impl Writer {
@@ -71,6 +74,16 @@ impl Writer {
             current: None,
             gap: Gap::None,
             indent: Vec::new(),
+            #[cfg(test)]
+            work: 0,
+        }
+    }
+
+    /// Keeps account of work, for the tests.
+    fn worked(&mut self, _steps: usize) {
+        #[cfg(test)]
+        {
+            self.work += _steps;
         }
     }
 
@@ -80,11 +93,19 @@ impl Writer {
         let text = String::from_utf8(self.text)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         let title = String::from_utf8_lossy(&self.title).trim().to_owned();
-        Page { text, blocks: self.blocks, title, origin: self.origin }
+        Page {
+            text,
+            blocks: self.blocks,
+            title,
+            origin: self.origin,
+            #[cfg(test)]
+            work: self.work,
+        }
     }
 
     /// Takes part of the page's title, blanks collapsed.
     pub(super) fn title(&mut self, piece: &[u8]) {
+        self.worked(piece.len());
         for &byte in piece {
             match byte {
                 b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' => {
@@ -103,6 +124,7 @@ impl Writer {
 
     /// Takes characters that stand in the HTML from `at` on as they are.
     pub(super) fn copy(&mut self, piece: &[u8], at: usize) {
+        self.worked(piece.len());
         if self.layout == Layout::Verbatim {
             self.copy_verbatim(piece, at);
             return;
@@ -151,6 +173,7 @@ impl Writer {
 
     /// Takes characters that the HTML says by others, those of `html`.
     pub(super) fn say(&mut self, piece: &[u8], html: std::ops::Range<usize>) {
+        self.worked(piece.len());
         if let [byte] = piece
             && is_blank(*byte)
         {
@@ -236,6 +259,7 @@ impl Writer {
         let Some(Current { mut block, before }) = self.current.take() else { return };
         let start = block.start;
         let end = start + trimmed(&self.text[start..]);
+        self.worked(1 + self.text.len() - end);
         self.text.truncate(end);
         self.origin.truncate(end);
         // Of cells that are blank, separators are left, which say nothing.

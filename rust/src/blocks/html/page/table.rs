@@ -40,6 +40,7 @@ impl Writer {
                 (grid.row, grid.is_heading, grid.head) = (None, true, self.text.len());
             }
         }
+        self.worked(self.grids.last().map_or(0, |grid| grid.cells.saturating_sub(grid.separated)));
         let Some(grid) = self.grids.last_mut() else { return };
         if grid.row.is_none() {
             if self.current.is_some_and(|current| current.block.start < self.text.len()) {

@@ -83,6 +83,7 @@ impl Writer {
     /// Closes every element from a place on.
     pub(super) fn close(&mut self, place: usize) {
         while self.elements.len() >= place {
+            self.worked(1);
             let Some(entry) = self.elements.pop() else { return };
             match entry.element {
                 Element::Table => {
