@@ -133,6 +133,21 @@ def test_twice_the_structure_is_twice_the_work(form, prefix):
         assert large.characters <= 2.2 * small.characters + 20_000, part
 
 
+def test_a_deep_path_is_shortened_in_few_steps():
+    """One heading after the other was lost, for each chunk: hours for a few thousand levels."""
+    calls = []
+    for n in (100, 200):
+        rows = [
+            row
+            for level in range(1, n + 1)
+            for row in (cantle.Block("h", kind="heading", level=level), cantle.Block("words"))
+        ]
+        account = Account(len)
+        cantle.Structural(30, 0, account, depth="all", prefix="path").split(cantle.Blocks(rows))
+        calls.append(account.calls)
+    assert calls[1] <= 2.5 * calls[0]
+
+
 @pytest.mark.parametrize("overlap", [0, 30])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_twice_the_texts_is_twice_the_work(strategy, overlap):

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from table import UNITS, Cell
 
 import cantle
+import form_texts
 import laws
 import markdown_texts
 import oracle
+import samples
 import structure_oracle
 from cantle.strategies.text import REGISTRY
 
@@ -118,6 +120,38 @@ def test_prefix_and_text_together_keep_the_size(data, text):
     assert chunks[::2].embed_texts == chunks.embed_texts[::2]
 
 
+_rows = st.one_of(
+    st.builds(
+        cantle.Block,
+        samples.texts,
+        kind=st.sampled_from([kind for kind in cantle.KINDS if kind != "heading"]),
+        page=st.sampled_from([None, 0, 7]),
+        box=st.sampled_from([None, (0.0, 1.5, float("nan"), -2.0)]),
+        header=st.sampled_from([0, 1, 2, 9]),
+    ),
+    st.builds(
+        cantle.Block,
+        samples.texts,
+        kind=st.just("heading"),
+        level=st.sampled_from([1, 2, 3, 32767]),
+    ),
+)
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+@given(data=st.data(), rows=st.lists(_rows, max_size=8))
+def test_blocks_of_any_rows_keep_the_laws(name, data, rows):
+    counted = UNITS[data.draw(UNIT)]()
+    size = data.draw(st.integers(4, 60))
+    strategy = REGISTRY[name](size, 0, counted.unit, data.draw(st.booleans()))
+    found = cantle.Blocks(rows)
+    assert len(found) == len(rows)
+    chunks = strategy.split(found)
+    laws.check(Cell(strategy, found.text, counted), chunks)
+    assert len(cantle.boundaries(chunks)) == len(chunks) == len(chunks.page)
+    assert pickle.loads(pickle.dumps(chunks)).heading_paths == chunks.heading_paths
+
+
 @pytest.mark.parametrize("name", sorted(REGISTRY))
 @given(data=st.data(), text=documents)
 def test_every_strategy_over_blocks_keeps_the_laws(name, data, text):
@@ -142,3 +176,35 @@ def test_every_strategy_over_blocks_keeps_the_laws(name, data, text):
     assert again == chunks
     assert again.heading_paths == chunks.heading_paths
     assert np.array_equal(again.kind, chunks.kind)
+
+
+@pytest.mark.parametrize("form", cantle.FORMATS)
+@given(data=st.data())
+def test_any_text_in_any_form_keeps_the_laws(form, data):
+    """Marks of the form in any order, what trips readers, and noise: nothing fails or is lost."""
+    text = data.draw(form_texts.of(form))
+    found = cantle.blocks(text, format=form)
+    assert (found.byte_start < found.byte_end).all()
+    assert (found.byte_end[:-1] <= found.byte_start[1:]).all()
+    source_start, source_end = found.locate(found.byte_start, found.byte_end)
+    assert (source_start < source_end).all()
+    assert not len(found) or source_end[-1] <= len(text.encode())
+    counted = UNITS[data.draw(UNIT)]()
+    size = data.draw(st.one_of(st.integers(4, 8), st.integers(4, 90)))
+    template = data.draw(st.sampled_from([None, None, "path", "> {text}\n{path}|{context} --"]))
+    strategy = cantle.Structural(
+        size, unit=counted.unit, format=form, depth=data.draw(depths), prefix=template,
+        min_size=data.draw(st.sampled_from([0, 0, size // 2, size])),
+    )  # fmt: skip
+    chunks = strategy.split(text, metadata={"title": "T"})
+    cell = Cell(strategy, found.text, counted)
+    if template is None:
+        laws.check(cell, chunks)
+    laws.nothing_is_lost(cell, chunks)
+    for chunk in chunks:
+        if template is not None and not chunk.flags & cantle.OVERSIZE:
+            assert counted.count(chunk.embed_text) <= size
+    faults = cantle.boundaries(chunks)
+    assert strategy.min_size or not faults.straddles_heading.any()
+    other = cantle.Recursive(size, unit=counted.unit).split(text)
+    assert len(cantle.boundaries(other, format=form)) == len(other)

@@ -171,8 +171,10 @@ struct Shown<'c, 'a, 't, R: ?Sized> {
 }
 
 impl<R: Ruler + ?Sized> Shown<'_, '_, '_, R> {
-    /// Renders what stands before a chunk, for each number of lost steps that `keep` is asked about,
-    /// until it agrees; the number.
+    /// The least number of lost steps that `keep` agrees with, of what stands before a chunk.
+    ///
+    /// It is asked in growing strides, then by halves: less is longer, and a path may have thousands
+    /// of headings. What it agrees with last is what it is.
     fn lose(
         &self,
         template: &Template,
@@ -189,14 +191,24 @@ impl<R: Ruler + ?Sized> Shown<'_, '_, '_, R> {
         let context = context.map_or("", |(start, end)| &text.str[start..end]);
         let fill = Fill { title, path: &titles, context, notes: "" };
         let steps = template.steps(&fill);
-        for lost in 0..steps {
+        let mut keeps = |lost| {
             self.cutting.guard.check()?;
             let (before, behind) = template.render(&fill, lost);
-            if keep(&before, &behind)? {
-                return Ok(lost);
+            keep(&before, &behind)
+        };
+        let (mut least, mut most, mut stride) = (0, 0, 1);
+        while most < steps && !keeps(most)? {
+            (least, most, stride) = (most + 1, steps.min(most + stride), 2 * stride);
+        }
+        while least < most {
+            let middle = least.midpoint(most);
+            if keeps(middle)? {
+                most = middle;
+            } else {
+                least = middle + 1;
             }
         }
-        Ok(steps)
+        Ok(most)
     }
 
     /// From which place on how many units are kept free: at most half of the size.
@@ -210,10 +222,11 @@ impl<R: Ruler + ?Sized> Shown<'_, '_, '_, R> {
             }
             let mut kept = 0;
             self.lose(template, heading, context, &mut |before, behind| {
-                kept = (self.cutting.count)(before)? + (self.cutting.count)(behind)?;
-                let keeps = kept <= most;
-                kept = if keeps { kept } else { 0 };
-                Ok(keeps)
+                let size = (self.cutting.count)(before)? + (self.cutting.count)(behind)?;
+                if size <= most {
+                    kept = size;
+                }
+                Ok(size <= most)
             })?;
             if context.is_none() {
                 known.insert(heading, kept);
