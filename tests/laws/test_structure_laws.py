@@ -204,7 +204,7 @@ def test_any_text_in_any_form_keeps_the_laws(form, data):
     for chunk in chunks:
         if template is not None and not chunk.flags & cantle.OVERSIZE:
             assert counted.count(chunk.embed_text) <= size
-    faults = cantle.boundaries(chunks)
+    faults = cantle.boundaries(chunks, format=form)
     assert strategy.min_size or not faults.straddles_heading.any()
     other = cantle.Recursive(size, unit=counted.unit).split(text)
     assert len(cantle.boundaries(other, format=form)) == len(other)
