@@ -4,8 +4,8 @@
 //! middle of large tables (`rows`): these say nothing about blocks, and cost the most.
 //!
 //! The parser's events are read once, without a stack of calls: of what a leaf stands in, a byte for
-//! each depth is kept. Rows in the middle of a large table are kept from it (`rows`). What the parser takes out of its tree, the definitions of links, is found in the lines
-//! between two leaves.
+//! each depth is kept. What the parser takes out of its tree, the definitions of links, is found in
+//! the lines between two leaves.
 
 mod quiet;
 mod rows;
@@ -41,28 +41,25 @@ pub fn blocks(text: &str) -> Blocks {
 
 /// Reads a large text without the rows in the middle of its large tables.
 fn read_short(text: &str) -> Blocks {
-    if text.len() < rows::WORTH {
-        return read_by(text, &quiet::quiet(text));
-    }
-    match rows::Short::new(text, rows::MANY) {
-        Some(short) => short.back(read_by(&short.text, &quiet::quiet(&short.text))),
-        None => read_by(text, &quiet::quiet(text)),
+    let short = (text.len() >= rows::WORTH).then(|| rows::Short::new(text, rows::MANY)).flatten();
+    match short {
+        Some(short) => short.back(read(&short.text)),
+        None => read(text),
     }
 }
 
-/// Reads the blocks by all that the text says.
-#[cfg(test)]
 fn read(text: &str) -> Blocks {
-    read_by(text, text)
+    read_by(text, quiet::quiet)
 }
 
-/// Reads the blocks by what the parser makes of `shown`, which has the same blocks in the same
-/// places, and says the same in headings.
-fn read_by(text: &str, shown: &str) -> Blocks {
+/// Reads the blocks by what the parser makes of what it is shown, which has the same blocks in the
+/// same places, and says the same in headings.
+fn read_by(text: &str, shown: impl Fn(&str) -> String) -> Blocks {
     let mut reader = Reader::new(text);
     let body = reader.front_matter();
+    let shown = shown(&text[body..]);
     // Front matter is not the parser's, which would take a rule in the middle of a text for some.
-    for (event, range) in Parser::new_ext(&shown[body..], options()).into_offset_iter() {
+    for (event, range) in Parser::new_ext(&shown, options()).into_offset_iter() {
         reader.read(event, body + range.start, body + range.end);
     }
     reader.close();

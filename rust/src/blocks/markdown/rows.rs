@@ -108,6 +108,10 @@ impl Run {
         if bytes.get(indent) != Some(&b'|') || memchr(b'>', bytes).is_some() {
             return false;
         }
+        // A line of bars alone may end a table.
+        if bytes.iter().all(|b| matches!(b, b'|' | b' ' | b'\t'..=b'\r')) {
+            return false;
+        }
         let same = indent == self.indent;
         match self.state {
             State::Blank if indent < 4 => (self.state, self.indent) = (State::Header, indent),
@@ -143,6 +147,8 @@ mod tests {
         "  | a |\n  |---|\n  | b |\n  | c |\n  | d |\n  | e |\n",
         "| f |\n",
         "| --> |\n",
+        "|\r\n",
+        "| |\n",
         "| ``` |\n",
         "|---|\n",
         "\n\n",
