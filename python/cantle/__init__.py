@@ -16,6 +16,7 @@ from cantle.chunk import Chunk
 from cantle.chunks import Chunks
 from cantle.documents import Documents, Skipped
 from cantle.forms import FORMATS
+from cantle.invariants import RULES, Check, Rule, check
 from cantle.measure.boundaries import Boundaries, boundaries
 from cantle.ruler import TokenRuler
 from cantle.shortcut import split
@@ -38,11 +39,13 @@ __all__ = [
     "KINDS",
     "OVERSIZE",
     "PART",
+    "RULES",
     "SHORTENED",
     "TEMPLATE",
     "Block",
     "Blocks",
     "Boundaries",
+    "Check",
     "Chunk",
     "ChunkTable",
     "Chunks",
@@ -52,6 +55,7 @@ __all__ = [
     "Offset",
     "Recursive",
     "Report",
+    "Rule",
     "Sentence",
     "Separator",
     "SettingError",
@@ -67,6 +71,7 @@ __all__ = [
     "__version__",
     "blocks",
     "boundaries",
+    "check",
     "sentences",
     "split",
     "strategies_from_text",

@@ -126,11 +126,10 @@ class Chunks:
         # Columns: byte start, byte end, char start.
         table = np.concatenate([*rows, np.empty((0, 3), np.int64)])
         resolved = units.resolve(unit)
-        whole = _core.Splitter("whole", 2**62, 0, units.for_core(resolved), False, 0, None)
-        columns = whole.split_within(documents.texts, doc, table[:, 0], table[:, 1], table[:, 2], 1)
+        spans_of = (table[:, 0], table[:, 1], table[:, 2])
+        columns = units.whole(resolved).split_within(documents.texts, doc, *spans_of, 1)
         columns.pop("parent", None)
-        if documents.blocks is not None:
-            forms = [None if blocks is None else blocks._core for blocks in documents.blocks]
+        if (forms := documents.forms()) is not None:
             columns |= _core.carried(
                 documents.texts, forms, columns["doc"], columns["byte_start"], columns["byte_end"]
             )

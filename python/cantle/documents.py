@@ -121,6 +121,12 @@ class Documents:
             texts[doc], given[doc] = blocks.text, blocks
         self.texts, self.blocks = tuple(texts), tuple(given)
 
+    def forms(self) -> list[object] | None:
+        """Return for each document the blocks that are known of it, for the core."""
+        if self.blocks is None:
+            return None
+        return [None if blocks is None else blocks._core for blocks in self.blocks]
+
     def located(
         self, doc: NDArray[Any], byte_start: NDArray[np.int64], byte_end: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -256,6 +256,12 @@ class Tokenizer:
         except TypeError:
             raise TypeError(f"ids ({ids!r}) must be a sequence of token ids") from None
 
+    def with_special(self) -> Tokenizer:
+        """Return this tokenizer with the special tokens counted that it adds around a text."""
+        if self._kind != "json" or self._count_special:
+            return self
+        return Tokenizer(self._kind, self._source, True)
+
     @property
     def engine(self) -> str:
         """Which road texts take, and why: cantle's own engine, or the crate `tokenizers`."""

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from types import CellType, CodeType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from cantle import _core, names
 from cantle.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Unit: TypeAlias = "str | os.PathLike[str] | Tokenizer | Callable[[str], int] | Any"
 """A plain unit's name, a tokenizer's name, the path or the text of a `tokenizer.json`, the path of
@@ -151,3 +156,20 @@ def _code(code: CodeType) -> str:
 def for_core(unit: str | Tokenizer | Callable[[str], int]) -> object:
     """Return the object that `_core.Splitter` takes as unit."""
     return unit._core if isinstance(unit, Tokenizer) else unit
+
+
+def whole(unit: str | Tokenizer | Callable[[str], int]) -> _core.Splitter:
+    """Return what measures texts and cuts nothing."""
+    return _core.Splitter("whole", 2**62, 0, for_core(unit), False, 0, None)
+
+
+def sizes(
+    unit: str | Tokenizer | Callable[[str], int], texts: Sequence[str], threads: int = 0
+) -> NDArray[np.int64]:
+    """Return the size of each text; int64 [texts]. That of an empty one is 0."""
+    columns = whole(unit).split(texts, threads, False)
+    for _, error, _ in columns["failures"]:
+        raise error
+    counts = np.zeros(len(texts), np.int64)
+    counts[columns["doc"]] = columns["size"]
+    return counts

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from cantle import strategy_from_text, units
+from cantle.cli.checking import Checking
 from cantle.cli.ending import wrong
 from cantle.cli.formats import TYPED
 from cantle.cli.inputs import STDIN, as_written, same_file
@@ -123,6 +124,34 @@ def chunk(
     limit: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Read the first N documents only.")
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Leave out chunks that should not be embedded, and say which and why: those of "
+            "fewer than --min-chars characters, and those over --max-tokens.",
+        ),
+    ] = False,
+    min_chars: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="With --check: the fewest characters (20)."),
+    ] = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="With --check: the most tokens that the embedding model takes, what stands before "
+            "a chunk and the model's special tokens included.",
+        ),
+    ] = None,
+    model_unit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="UNIT",
+            help="With --check: the model's tokenizer, as for --unit (that of the chunks).",
+        ),
+    ] = None,
     summary: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Write counts, settings and versions as JSON."),
@@ -159,8 +188,8 @@ def chunk(
     A document's id is its path below the folder that was given; a row's is file:line. A chunk's is
     document_name_number.
 
-    Exit status: 0, all done; 1, something was skipped, or --strict stopped, or writing failed;
-    2, the call is wrong and nothing was done; 130, Ctrl-C.
+    Exit status: 0, all done; 1, something was skipped, a chunk was over --max-tokens, --strict
+    stopped, or writing failed; 2, the call is wrong and nothing was done; 130, Ctrl-C.
     """
     options: dict[str, Any] = {"size": size, "overlap": overlap, "unit": unit, "min_size": min_size}
     options |= {"name": name, "prefix": prefix}
@@ -168,6 +197,7 @@ def chunk(
     if no_trim:
         given["trim"] = False
     splitter = _strategy(strategy, given)
+    checking = _checking(check, min_chars, max_tokens, model_unit, splitter)
     file = None if output == STDIN else output
     if table and output == STDIN:
         wrong("--table and -o - both write to standard output")
@@ -189,12 +219,12 @@ def chunk(
         found.sources = [as_written(source) for source in found.sources]
     report = Report(quiet=quiet, strict=strict)
     table = table or (output is None and sys.stdout.isatty())
-    job = Job(splitter, found, columns, report, file, format_out, table, jobs, limit)
+    job = Job(splitter, found, columns, report, file, format_out, table, jobs, limit, checking)
     job.run()
     report.summary(units.describe(units.resolve(splitter.unit)))
     if summary is not None:
         write_summary(summary, report.as_dict() | {"output": output, "settings": job.settings})
-    raise typer.Exit(1 if report.skipped else 0)
+    raise typer.Exit(1 if report.skipped or report.failed else 0)
 
 
 def _strategy(text: str, options: dict[str, Any]) -> Splitting:
@@ -215,6 +245,33 @@ def _strategy(text: str, options: dict[str, Any]) -> Splitting:
     except (TypeError, ValueError) as error:
         wrong(str(error))
     return splitter
+
+
+def _checking(
+    asked: bool,
+    min_chars: int | None,
+    max_tokens: int | None,
+    unit: str | None,
+    splitter: Splitting,
+) -> Checking | None:
+    """Return what chunks have to keep."""
+    options = {"--min-chars": min_chars, "--max-tokens": max_tokens, "--model-unit": unit}
+    if not asked:
+        for option, value in options.items():
+            if value is not None:
+                wrong(f"{option} means nothing without --check")
+        return None
+    try:
+        resolved = None if unit is None else units.resolve(unit)
+        if max_tokens is not None and resolved is None:
+            resolved = units.resolve(splitter.unit)
+            if resolved in units.PLAIN:
+                wrong(f"--max-tokens needs --model-unit: chunks are counted in {resolved}")
+    except OSError as error:
+        wrong(f"--model-unit: cannot read {error.filename or 'it'}: {error.strerror or error}")
+    except (TypeError, ValueError) as error:
+        wrong(f"--model-unit: {error}")
+    return Checking(max_tokens, 20 if min_chars is None else min_chars, resolved)
 
 
 def _written_as(file: str) -> str:

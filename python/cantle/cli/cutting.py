@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from cantle import OVERSIZE, Chunks
+from cantle.cli.checking import Checking
 from cantle.cli.inputs import Problem
 from cantle.cli.report import Report
 from cantle.cli.rows import Batch, Document
@@ -23,6 +24,7 @@ def cut(
     *,
     threads: int = 0,
     limit: int | None = None,
+    checking: Checking | None = None,
 ) -> Iterator[tuple[Chunks, Batch]]:
     """Yield the chunks of the first `limit` documents, with the documents they are cut from.
 
@@ -30,12 +32,15 @@ def cut(
     """
     for batch in batches(items, limit, report):
         # A title may stand before a chunk; nothing else of the metadata is asked for.
-        metadata = batch.metadata if getattr(strategy, "prefix", None) is not None else None
+        titled = checking is not None or getattr(strategy, "prefix", None) is not None
+        metadata = batch.metadata if titled else None
         chunks = strategy.split_all(
             batch.readable, ids=batch.ids, metadata=metadata, threads=threads, errors="skip"
         )
         report.documents += len(batch) - len(chunks.skipped)
         report.bytes += batch.size
+        if checking is not None:
+            chunks = checking.kept(chunks, report)
         report.chunks += len(chunks)
         report.over += int(np.count_nonzero(chunks.flags & OVERSIZE))
         yield chunks, batch

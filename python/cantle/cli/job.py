@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from cantle.cli.carried import Carried, carried, own_columns
+from cantle.cli.checking import Checking
 from cantle.cli.cutting import cut
 from cantle.cli.ending import end, forget_stdout, wrong
 from cantle.cli.formats import TYPED, Missing, Unreadable
@@ -45,11 +46,16 @@ class Job:
     threads: int
     limit: int | None
     """The most documents that are read."""
+    checking: Checking | None = None
+    """What chunks have to keep; None: nothing."""
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The strategy's settings, for a program to read."""
-        return settings_of(self.splitter)
+        """The strategy's settings and the check's, for a program to read."""
+        settings = settings_of(self.splitter)
+        if self.checking is not None:
+            settings["check"] = self.checking.as_dict()
+        return settings
 
     @property
     def _own(self) -> tuple[str, ...]:
@@ -97,10 +103,15 @@ class Job:
             documents = target.rest(read(target.left(), self.columns))
         else:
             documents = read(sources, self.columns)
-        threads, limit = self.threads, self.limit
-        for chunks, batch in cut(
-            self.splitter, documents, self.report, threads=threads, limit=limit
-        ):
+        cuts = cut(
+            self.splitter,
+            documents,
+            self.report,
+            threads=self.threads,
+            limit=self.limit,
+            checking=self.checking,
+        )
+        for chunks, batch in cuts:
             for sink in sinks:
                 sink.write(chunks, batch)
         for sink in sinks:

@@ -28,6 +28,12 @@ class Report:
     def __init__(self, *, quiet: bool, strict: bool) -> None:
         """Start the clock."""
         self.documents = self.chunks = self.over = self.bytes = self.others = 0
+        self.warned = 0
+        """Chunks that were kept with a warning."""
+        self.unfit_chunks: Counter[str] = Counter()
+        """Chunks that a check left out, by the rule."""
+        self.failed = 0
+        """Those of them that a model would have cut."""
         self.limited = False
         """Whether there may be more documents than `--limit` let in."""
         self.broken: set[str] = set()
@@ -61,6 +67,22 @@ class Report:
             self.say(f"cantle: skipped {problem}")
         elif self._named[problem.file] == _NAMED + 1:
             self.say(f"cantle: more of {problem.file} is skipped; from here on only counted")
+
+    def unfit(self, chunk: str, rule: str, words: str, failed: bool) -> None:
+        """Name a chunk that is left out.
+
+        Raises:
+            Stopped: The run is strict, and the chunk is one that a model would cut.
+        """
+        if failed and self._strict:
+            raise Stopped(f"{chunk}: {words}")
+        self.unfit_chunks[rule] += 1
+        self.failed += failed
+        named = sum(self.unfit_chunks.values())
+        if named <= _NAMED:
+            self.say(f"cantle: left out {chunk}: {words}")
+        elif named == _NAMED + 1:
+            self.say("cantle: more chunks are left out; from here on only counted")
 
     def show_bar(self, total: int | None) -> None:
         """Show a bar, where standard error is a terminal and the run is not quiet.
@@ -102,6 +124,11 @@ class Report:
         )
         if self.over:
             self.say(f"{_count(self.over, 'chunk')} over the limit: one indivisible unit is larger")
+        if self.unfit_chunks:
+            rules = ", ".join(f"{n} {rule}" for rule, n in self.unfit_chunks.most_common())
+            self.say(f"{_count(sum(self.unfit_chunks.values()), 'chunk')} left out: {rules}")
+        if self.warned:
+            self.say(f"{_count(self.warned, 'chunk')} kept with a warning")
         self.left_out()
 
     def left_out(self) -> None:
@@ -124,6 +151,8 @@ class Report:
             "bytes": self.bytes,
             "seconds": round(seconds, 3),
             "mb_per_second": round(rate, 1),
+            "chunks_left_out": dict(self.unfit_chunks.most_common()),
+            "chunks_warned": self.warned,
             "skipped": dict(self.skipped.most_common()),
             "left_out": self.others,
         }

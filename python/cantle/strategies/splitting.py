@@ -96,9 +96,7 @@ class Splitting:
 
     def _forms(self, documents: Documents) -> list[object] | None:
         """Return for each document its blocks, its form's name or None, or None for all of it."""
-        if documents.blocks is None:
-            return None
-        return [None if blocks is None else blocks._core for blocks in documents.blocks]
+        return documents.forms()
 
     def _titles(self, documents: Documents) -> list[str] | None:
         """Return the documents' titles, where they count towards a chunk's size."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 
 from cantle import _core
 from cantle.documents import Documents
-from cantle.forms import OTHERWISE, check_format, form_of, in_place
+from cantle.forms import OTHERWISE, check_format, in_place
+from cantle.reading import forms_of
 from cantle.strategies.splitting import Splitting
-from cantle.structure import blocks
 from cantle.units import Unit
 
 
@@ -74,18 +73,7 @@ class Structural(Splitting):
         object.__setattr__(self, "_template", template)
 
     def _forms(self, documents: Documents) -> list[object] | None:
-        if self.format != "auto":
-            named: list[object] = [self.format] * len(documents)
-        elif documents.ids is None:
-            return super()._forms(documents)
-        else:
-            named = [form_of(name) for name in documents.ids]
-        if not all(form is None or in_place(str(form)) for form in named):
-            _read(documents, named)
-        given = super()._forms(documents)
-        if self.format != "auto" or not any(named):
-            return given
-        return named if given is None else [a or b for a, b in zip(given, named, strict=True)]
+        return forms_of(documents, self.format)
 
     def _titles(self, documents: Documents) -> list[str] | None:
         if self.prefix is None:
@@ -95,20 +83,3 @@ class Structural(Splitting):
 
     def _target(self) -> int | None:
         return (self.target or self.size) if self.depth == "auto" else None
-
-
-def _read(documents: Documents, forms: list[object]) -> None:
-    """Read the documents whose blocks are not read where their text lies."""
-    found = {}
-    for doc, form in enumerate(forms):
-        if form is None or in_place(str(form)):
-            continue
-        if documents.blocks is not None and documents.blocks[doc] is not None:
-            continue
-        # A text that is not UTF-8 stays as it is: the call tells of it with all the others.
-        with suppress(_core.TextError, TypeError):
-            found[doc] = blocks(documents.texts[doc], format=str(form))
-        # What is read is cut by its blocks, and what is not fails.
-        forms[doc] = None
-    if found:
-        documents.read(found)
