@@ -1,6 +1,7 @@
 """cantle cuts documents into chunks that are exact slices of their source."""
 
 from cantle._core import (
+    EMPTY,
     OVERSIZE,
     PART,
     SHORTENED,
@@ -15,13 +16,21 @@ from cantle.arrow import ChunkTable
 from cantle.chunk import Chunk
 from cantle.chunks import Chunks
 from cantle.documents import Documents, Skipped
+from cantle.facts import Facts, facts
 from cantle.forms import FORMATS
 from cantle.invariants import RULES, Check, Rule, check
 from cantle.measure.boundaries import Boundaries, boundaries
+from cantle.numbering import Numbering
+from cantle.router import ROUTE_RULES, Cost, Route, RouteRule, route
 from cantle.ruler import TokenRuler
+from cantle.sheets import sheets
 from cantle.shortcut import split
 from cantle.strategies import (
+    Clauses,
+    Declared,
     Recursive,
+    Routed,
+    Rows,
     Sentence,
     Separator,
     Structural,
@@ -35,10 +44,12 @@ from cantle.structure import KINDS, Block, Blocks, Report, Structure, blocks
 from cantle.tokenizer import Encoding, Offset, Tokenizer
 
 __all__ = [
+    "EMPTY",
     "FORMATS",
     "KINDS",
     "OVERSIZE",
     "PART",
+    "ROUTE_RULES",
     "RULES",
     "SHORTENED",
     "TEMPLATE",
@@ -49,12 +60,21 @@ __all__ = [
     "Chunk",
     "ChunkTable",
     "Chunks",
+    "Clauses",
+    "Cost",
+    "Declared",
     "Documents",
     "Encoding",
+    "Facts",
     "InternalError",
+    "Numbering",
     "Offset",
     "Recursive",
     "Report",
+    "Route",
+    "RouteRule",
+    "Routed",
+    "Rows",
     "Rule",
     "Sentence",
     "Separator",
@@ -72,7 +92,10 @@ __all__ = [
     "blocks",
     "boundaries",
     "check",
+    "facts",
+    "route",
     "sentences",
+    "sheets",
     "split",
     "strategies_from_text",
     "strategy_from_text",

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "EMPTY",
     "FORMATS",
     "KINDS",
     "OVERSIZE",
@@ -30,6 +31,7 @@ __all__ = [
     "carried",
     "cuts",
     "markdown_events",
+    "note",
     "pattern_name",
     "read_html",
     "render",
@@ -40,6 +42,7 @@ __all__ = [
 ]
 
 __version__: str
+EMPTY: int
 FORMATS: list[str]
 KINDS: list[str]
 OVERSIZE: int
@@ -64,6 +67,8 @@ class Splitter:
         min_size: object,
         separators: Sequence[tuple[str, bool, str | None]] | None,
         structural: tuple[object, object, str, str | None] | None = None,
+        rows: tuple[object, bool, str, str | None] | None = None,
+        clauses: tuple[bool, Sequence[str], str | None, str | None] | None = None,
     ) -> Splitter: ...
     def split(
         self,
@@ -72,6 +77,7 @@ class Splitter:
         skip: bool,
         forms: Sequence[object] | None = None,
         titles: Sequence[str] | None = None,
+        routes: Sequence[int] | None = None,
     ) -> dict[str, Any]: ...
     def split_within(
         self,
@@ -81,7 +87,9 @@ class Splitter:
         end: Sequence[int] | NDArray[Any],
         char_start: Sequence[int] | NDArray[Any],
         threads: object,
+        routes: Sequence[int] | None = None,
     ) -> dict[str, Any]: ...
+    def routed(self, routes: Sequence[Splitter]) -> Splitter: ...
 
 @final
 class Blocks:
@@ -200,6 +208,7 @@ class ArrowChunks:
     def stream(self) -> object: ...
 
 def vocabularies() -> list[str]: ...
+def note(clauses: Sequence[tuple[str, str]]) -> str: ...
 def pattern_name(pattern: str) -> str | None: ...
 def markdown_events(text: str | bytes) -> int: ...
 def read_html(text: str | bytes) -> tuple[str, Blocks, str, Origin]: ...

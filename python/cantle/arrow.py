@@ -18,7 +18,8 @@ TextColumn = Literal["large", "view"] | None
 """How texts go out: copied, as views into the documents, or not at all."""
 
 _DTYPES = {
-    **dict.fromkeys(("doc", "ordinal", "heading", "context", "above"), np.int32),
+    **dict.fromkeys(("doc", "ordinal", "heading", "context", "key", "above"), np.int32),
+    **dict.fromkeys(("clause", "note", "clause_above"), np.int32),
     **{"flags": np.uint32, "kind": np.uint8},
 }
 
@@ -67,6 +68,8 @@ class ChunkTable:
         }
         if chunks.structure is not None:
             columns |= chunks.structure.for_arrow()
+        if chunks.numbering is not None:
+            columns |= chunks.numbering.for_arrow()
         if chunks.parents is not None:
             columns["parent"] = np.ascontiguousarray(chunks.parent)
         about = {"name": chunks.name, "unit": chunks.unit, "fingerprint": chunks.fingerprint}

@@ -23,6 +23,9 @@ COLUMNS = (
 )
 """The columns that chunks of every strategy have."""
 
+CLAUSE = ("clause_number", "clause_title", "clause_parent", "notes")
+"""What chunks that were cut at clauses have beside them."""
+
 
 class Chunk:
     """One chunk: a view of a row of `Chunks`."""
@@ -124,17 +127,49 @@ class Chunk:
     def context(self) -> str:
         """The header of the table, or the first line of the fence, that it is a later part of.
 
-        Empty for all other chunks. A slice of the document, but no part of `text`.
+        Empty for all other chunks. A slice of the document, but no part of `text`. Of a part of a
+        row, the cells that say which row it is follow on a line of their own.
         """
-        span = self.context_span
-        return "" if span is None else self._chunks.documents.slice(self.doc, *span)
+        spans = (self.context_span, self._span_of("key"))
+        slice = self._chunks.documents.slice
+        return "\n".join(slice(self.doc, *span) for span in spans if span is not None)
 
     @property
     def context_span(self) -> tuple[int, int, int, int] | None:
         """Where `context` starts and ends, in bytes, then in characters; None where it is empty."""
+        return self._span_of("context")
+
+    def _span_of(self, column: str) -> tuple[int, int, int, int] | None:
         structure = self._chunks.structure
-        row = self._get("context") if structure is not None else -1
+        row = self._get(column) if column in self._chunks._columns else -1
         return None if structure is None or row < 0 else structure.context(row)
+
+    def _clause(self, table: str, row: int) -> str:
+        numbering = self._chunks.numbering
+        return "" if numbering is None or row < 0 else str(numbering._tables[table][row])
+
+    @property
+    def clause_number(self) -> str:
+        """The number of the clause that it starts in, `7.2(a)`; empty where there is none."""
+        return self._clause("number", int(self._chunks.clause[self._row]))
+
+    @property
+    def clause_title(self) -> str:
+        """What that clause is called; empty where it has no title."""
+        return self._clause("title", int(self._chunks.clause[self._row]))
+
+    @property
+    def clause_parent(self) -> str:
+        """The number of the clause that its clause stands in; empty where there is none."""
+        numbering, row = self._chunks.numbering, int(self._chunks.clause[self._row])
+        above = -1 if numbering is None or row < 0 else int(numbering.above[row])
+        return self._clause("number", above)
+
+    @property
+    def notes(self) -> str:
+        """What is said beside it, `(See also clause 7.3.)`: no part of `text`."""
+        numbering = self._chunks.numbering
+        return "" if numbering is None else numbering.note(self._get("note"))
 
     @property
     def embed_text(self) -> str:
@@ -150,7 +185,7 @@ class Chunk:
             self._chunks.documents.title(self.doc),
             self.heading_path,
             self.context,
-            "",
+            self.notes,
             lost,
         )
         return f"{before}{self.text}{behind}"
@@ -217,6 +252,8 @@ class Chunk:
             row["kind"] = self.kind
             row["heading_path"] = list(self.heading_path)
             row["context"] = self.context
+        if self._chunks.numbering is not None:
+            row.update((name, getattr(self, name)) for name in CLAUSE)
         row["text"] = self.text
         if metadata := self.metadata:
             row["metadata"] = metadata

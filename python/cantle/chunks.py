@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -16,6 +15,8 @@ from cantle import _core, units
 from cantle.arrow import ChunkTable, TextColumn
 from cantle.chunk import COLUMNS, Chunk, preview
 from cantle.documents import Arrow, Documents, Skipped, Text, arrow_strings, is_arrow
+from cantle.numbering import Numbering
+from cantle.spans import checked_spans
 from cantle.structure import KINDS, Blocks, Report, Structure
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Chunks:
 
     __slots__ = (
         *("_columns", "documents", "fingerprint", "name", "parents", "structure", "target"),
-        *("template", "unit"),
+        *("numbering", "template", "unit"),
     )
 
     documents: Documents
@@ -51,6 +52,8 @@ class Chunks:
     """The chunks that these were cut within, if any."""
     structure: Structure | None
     """The headings of the documents, where their blocks are known."""
+    numbering: Numbering | None
+    """The clauses of the documents, where they were cut at them."""
     template: str
     """What `embed_text` is made by."""
     target: int | None
@@ -71,6 +74,8 @@ class Chunks:
         """Made by a strategy, or by `from_spans`. The core's columns are read-only already."""
         given = dict(columns)
         tables = given.pop("structure", None)
+        clauses = given.pop("clauses", None)
+        self.numbering = Numbering(clauses) if isinstance(clauses, Mapping) else clauses
         self._columns: dict[str, NDArray[Any]] = given
         self.structure = Structure(tables) if isinstance(tables, Mapping) else tables
         self.template = template
@@ -119,9 +124,7 @@ class Chunks:
         documents = Documents(given, ids, metadata)  # type: ignore[arg-type]
         if len(spans) != len(documents):
             raise _core.SettingError(f"spans has {len(spans)} entries for {len(documents)} texts")
-        rows = [
-            _checked_spans(i, text, spans[i], offsets) for i, text in enumerate(documents.texts)
-        ]
+        rows = [checked_spans(i, text, spans[i], offsets) for i, text in enumerate(documents.texts)]
         doc = np.repeat(np.arange(len(documents)), [len(row) for row in rows])
         # Columns: byte start, byte end, char start.
         table = np.concatenate([*rows, np.empty((0, 3), np.int64)])
@@ -175,9 +178,9 @@ class Chunks:
     def flags(self) -> NDArray[np.uint32]:
         """Bits, of which `cantle` has the names.
 
-        `OVERSIZE`: one indivisible unit is larger than the limit. `PART`: a table or a block of
-        code is not whole in the chunk. `SHORTENED`: what stands before the text when it is embedded
-        lost headings, so that both keep the size.
+        `OVERSIZE`: one indivisible unit is larger than the limit. `PART`: a table, a row or a block
+        of code is not whole in the chunk. `EMPTY`: a row without a value. `SHORTENED`: what stands
+        before the text when it is embedded lost headings, so that both keep the size.
         """
         return self._columns["flags"]
 
@@ -215,14 +218,30 @@ class Chunks:
 
     @property
     def contexts(self) -> list[str]:
-        """The head of the table or the fence that each chunk is a later part of; made now.
-
-        Empty for all other chunks.
-        """
+        """What each chunk is a later part of; made now. See `Chunk.context`."""
         contexts = [""] * len(self)
-        for row in np.flatnonzero(self._columns.get("context", _NO_ROW) >= 0).tolist():
+        there = np.asarray(self._columns.get("context", _NO_ROW)) >= 0
+        if "key" in self._columns:
+            there |= self._columns["key"] >= 0
+        for row in np.flatnonzero(there).tolist():
             contexts[row] = Chunk(self, row).context
         return contexts
+
+    @property
+    def clause(self) -> NDArray[np.int32]:
+        """The row in `numbering` of the clause that each chunk starts in; -1 for none."""
+        column = self._columns.get("clause")
+        return np.broadcast_to(_NO_ROW, len(self)) if column is None else column
+
+    @property
+    def clause_numbers(self) -> list[str]:
+        """The number of each chunk's clause, `7.2(a)`; empty where there is none; made now."""
+        return [chunk.clause_number for chunk in self]
+
+    @property
+    def notes(self) -> list[str]:
+        """What is said beside each chunk: which clauses refer to it; made now."""
+        return [chunk.notes for chunk in self]
 
     @property
     def embed_texts(self) -> list[str]:
@@ -366,7 +385,7 @@ class Chunks:
 
     def _with(self, columns: dict[str, Any]) -> Chunks:
         return Chunks(
-            _read_only(columns) | {"structure": self.structure},
+            _read_only(columns) | {"structure": self.structure, "clauses": self.numbering},
             self.documents,
             name=self.name,
             unit=self.unit,
@@ -399,12 +418,14 @@ class Chunks:
             np.array_equal(self.kind, other.kind)
             and self.heading_paths == other.heading_paths
             and self.contexts == other.contexts
+            and self.clause_numbers == other.clause_numbers
+            and self.notes == other.notes
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        columns = self._columns | {"structure": self.structure}
+        columns = self._columns | {"structure": self.structure, "clauses": self.numbering}
         state = (columns, self.documents, self.name, self.unit, self.fingerprint)
         return _rebuild, (*state, self.parents, self.template, self.target)
 
@@ -469,29 +490,3 @@ def _rebuild(
         template=template,
         target=target,
     )
-
-
-def _checked_spans(
-    number: int, text: Text, spans: Iterable[tuple[int, int]], offsets: str
-) -> NDArray[np.int64]:
-    """Return byte start, byte end and character start of each span; int64 [n, 3]."""
-    place = f"spans[{number}]"
-    pairs = []
-    for j, span in enumerate(spans):
-        try:
-            start, end = (int(at.__index__()) for at in span)
-        except (AttributeError, TypeError, ValueError):
-            raise TypeError(f"{place}[{j}] ({span!r}) must be a (start, end) pair") from None
-        if not 0 <= start < end:
-            raise _core.SettingError(f"{place}[{j}] ({start}, {end}) is empty or reversed")
-        if end >= 2**63:
-            raise _core.SettingError(f"{place}[{j}] ({start}, {end}) lies outside the text")
-        pairs.append((start, end))
-    for j, (before, after) in enumerate(pairwise(pairs)):
-        if after[0] <= before[0]:
-            raise _core.SettingError(f"{place}[{j + 1}] {after} does not start behind {before}")
-    flat = [at for pair in pairs for at in pair]
-    other = _core.span_offsets(text, number, flat, offsets == "chars").reshape(-1, 2)
-    given = np.asarray(flat, np.int64).reshape(-1, 2)
-    byte, char = (other, given) if offsets == "chars" else (given, other)
-    return np.column_stack([byte, char[:, :1]])

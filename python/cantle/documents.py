@@ -173,6 +173,11 @@ class Documents:
             title = own.title
         return title if isinstance(title, str) else ""
 
+    def titles(self) -> list[str] | None:
+        """Return the title of each document; None where none has any."""
+        titles = [self.title(doc) for doc in range(len(self))]
+        return titles if any(titles) else None
+
     def slice(
         self, doc: int, byte_start: int, byte_end: int, char_start: int, char_end: int
     ) -> str:

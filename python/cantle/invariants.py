@@ -36,8 +36,9 @@ TOO_SHORT = Rule(1, "too_short", True, "fewer characters than min_chars")
 TOO_LONG = Rule(2, "too_long", True, "more tokens than the model takes")
 CUT_TABLE = Rule(4, "cut_table", False, "a table or code is cut, and the chunk is not flagged")
 NO_HEADING = Rule(8, "no_heading", False, "no heading path in a document that has headings")
+EMPTY_ROW = Rule(16, "empty_row", True, "a row of a table without a value")
 
-RULES: tuple[Rule, ...] = (TOO_SHORT, TOO_LONG, CUT_TABLE, NO_HEADING)
+RULES: tuple[Rule, ...] = (TOO_SHORT, TOO_LONG, CUT_TABLE, NO_HEADING, EMPTY_ROW)
 """Every rule that `check` applies."""
 _SKIPS = sum(rule.bit for rule in RULES if rule.skips)
 _VERDICTS = np.array(["kept", "warned", "skip"])
@@ -160,11 +161,11 @@ def check(
     """Return which chunks to embed, which to skip, and why.
 
     To skip are chunks of fewer than `min_chars` characters without the blanks around them (the
-    header that a part of a table carries counts as well) and, with `errors="skip"`,
-    what the model would cut. Kept with a warning are a part of a table or of code that is not
-    flagged, and prose after a document's first chunk that has no heading path though the document
-    has headings. The documents' headings and tables are read off their form where no blocks are
-    known, which goes by the ending of an id, as in `Structural`.
+    header that a part of a table carries counts as well), rows without a value and, with
+    `errors="skip"`, what the model would cut. Kept with a warning are a part of a table or of code
+    that is not flagged, and prose after a document's first chunk that has no heading path though
+    the document has headings. The documents' headings and tables are read off their form where no
+    blocks are known, which goes by the ending of an id, as in `Structural`.
 
     Args:
         chunks: The chunks of any strategy.
@@ -202,6 +203,7 @@ def check(
     reasons = np.zeros(len(chunks), np.uint32)
     seen = [_visible(*pair) for pair in zip(chunks.texts, chunks.contexts, strict=True)]
     reasons[np.array(seen, np.int64) < min_chars] |= np.uint32(TOO_SHORT.bit)
+    reasons[(chunks.flags & np.uint32(_core.EMPTY)) != 0] |= np.uint32(EMPTY_ROW.bit)
     part, unheaded = _structural(chunks)
     reasons[part & ((chunks.flags & np.uint32(_core.PART)) == 0)] |= np.uint32(CUT_TABLE.bit)
     reasons[unheaded] |= np.uint32(NO_HEADING.bit)

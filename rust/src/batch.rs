@@ -43,6 +43,8 @@ pub struct Source<'t> {
     pub form: Form<'t>,
     /// Its document's title; empty where it has none.
     pub title: &'t str,
+    /// Which of the splitter's routes it takes.
+    pub route: Option<u32>,
 }
 
 impl<'t> Source<'t> {
@@ -50,7 +52,17 @@ impl<'t> Source<'t> {
     #[must_use]
     pub fn new(text: &'t str, ascii: bool, doc: i32) -> Self {
         let (form, title) = (Form::Unknown, "");
-        Self { text, ascii, doc, byte_start: 0, char_start: 0, parent: None, form, title }
+        Self {
+            text,
+            ascii,
+            doc,
+            byte_start: 0,
+            char_start: 0,
+            parent: None,
+            form,
+            title,
+            route: None,
+        }
     }
 }
 
@@ -350,6 +362,7 @@ fn split_block(
     let mut cut = Cut::default();
     for source in sources {
         guard.check()?;
+        let splitter = splitter.route(source.route);
         let index = CharIndex::new(source.text, source.ascii);
         let work = || {
             let text = Text::new(source.text, source.ascii);

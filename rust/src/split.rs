@@ -1,5 +1,7 @@
 //! The strategies of the core: checked settings, and one function over one text.
 
+use std::borrow::Cow;
+
 use crate::blocks::{Form, Format};
 use crate::chars::CharIndex;
 use crate::cuts::Level;
@@ -11,9 +13,11 @@ use crate::ruler::Ruler;
 use crate::ruler::measured::Measured;
 use crate::ruler::plain::{Bytes, Chars};
 use crate::ruler::words::Words;
-use crate::structure::cutting::{Cutting, Structure, Within};
+use crate::structure::clauses::{self, Clauses};
+use crate::structure::cutting::{Cutting, Structure, Within, check};
 use crate::structure::depth::Depth;
 use crate::structure::prefix::Template;
+use crate::structure::rows::{Rows, without_headers};
 use crate::text::Text;
 use crate::tokenizer::Tokenizer;
 
@@ -46,6 +50,36 @@ pub enum Strategy {
     Levels(Vec<Level>),
     /// At the document's own structure.
     Structural(Structural),
+    /// At the rows of its tables.
+    Rows(RowCuts),
+    /// At its numbered clauses.
+    Clauses(ClauseCuts),
+}
+
+/// How a document is cut at the rows of its tables.
+#[derive(Clone, Debug)]
+pub struct RowCuts {
+    /// How many of the first cells say which row it is.
+    pub keys: usize,
+    /// Whether tables have headers.
+    pub header: bool,
+    /// See [`Structural`].
+    pub format: Format,
+    /// See [`Structural`].
+    pub template: Option<Template>,
+}
+
+/// How a document is cut at its clauses.
+#[derive(Clone, Debug)]
+pub struct ClauseCuts {
+    /// Whether each item is a chunk.
+    pub items: bool,
+    /// What the text may call other documents.
+    pub names: Vec<String>,
+    /// The form of a text of which nothing else is known, if it is not to be told by the text.
+    pub format: Option<Format>,
+    /// See [`Structural`].
+    pub template: Option<Template>,
 }
 
 /// How a document is cut at its structure.
@@ -107,6 +141,8 @@ pub struct Splitter {
     strategy: Strategy,
     unit: Unit,
     limit: Limit,
+    /// What documents may be cut by instead: see [`Splitter::route`].
+    routes: Vec<Splitter>,
 }
 
 impl Splitter {
@@ -143,7 +179,19 @@ impl Splitter {
                 )));
             }
         }
-        Ok(Self { strategy, unit, limit })
+        Ok(Self { strategy, unit, limit, routes: Vec::new() })
+    }
+
+    /// The same with other ways to cut, of which each document names one.
+    #[must_use]
+    pub fn routed(self, routes: Vec<Splitter>) -> Self {
+        Self { routes, ..self }
+    }
+
+    /// What a document is cut by that names a route; itself where it names none.
+    #[must_use]
+    pub fn route(&self, route: Option<u32>) -> &Self {
+        route.and_then(|route| self.routes.get(route as usize)).unwrap_or(self)
     }
 
     /// The most units in a chunk.
@@ -212,12 +260,37 @@ impl Splitter {
         let limit = self.limit;
         let (format, template) = match &self.strategy {
             Strategy::Structural(own) => (Some(own.format), own.template.as_ref()),
+            Strategy::Rows(own) => (Some(own.format), own.template.as_ref()),
+            Strategy::Clauses(own) => {
+                let format = own.format.unwrap_or_else(|| clauses::form(text.str));
+                (Some(format), own.template.as_ref())
+            }
             _ => (None, None),
         };
         let Some(blocks) = form.blocks(text.str, format) else {
             return Ok((self.pack(Packer::new(text, ruler, limit, guard))?, None));
         };
+        let known = match form {
+            Form::In(format) => Some(format),
+            Form::Unknown => format,
+            Form::Read(_) => None,
+        };
+        let blocks = match &self.strategy {
+            Strategy::Rows(own) if !own.header => Cow::Owned(without_headers(&blocks)),
+            _ => blocks,
+        };
+        // Blocks that a caller handed in may be anything.
+        check(text.str, &blocks.blocks)?;
+        let (mut rows, mut found) = (None, None);
         let within = match &self.strategy {
+            Strategy::Rows(own) => {
+                let read = Rows::read(text.str, &blocks.blocks, known, own.keys);
+                Within::Rows(rows.insert(read), &WORDS[1..])
+            }
+            Strategy::Clauses(own) => {
+                let read = Clauses::read(text.str, &blocks, &own.names, guard)?;
+                Within::Clauses(found.insert(read), own.items, &WORDS[1..])
+            }
             Strategy::Structural(own) => Within::Sections(own.depth, own.target, &WORDS[1..]),
             Strategy::Levels(levels) => match &levels[..] {
                 [Level::Sentence, below @ ..] => Within::Sentences(below),
@@ -227,7 +300,8 @@ impl Splitter {
         };
         let blocks = &*blocks;
         let cutting = Cutting { text, ruler, limit, guard, blocks, count, template, title };
-        let (chunks, structure) = cutting.run(&within, |packer| self.pack(packer))?;
+        let (chunks, mut structure) = cutting.run(&within, |packer| self.pack(packer))?;
+        structure.clauses = found;
         Ok((chunks, Some(structure)))
     }
 
@@ -241,7 +315,7 @@ impl Splitter {
             }
             Strategy::Window => packer.by_windows(),
             Strategy::Levels(levels) => packer.by_levels(levels),
-            Strategy::Structural(_) => {
+            Strategy::Structural(_) | Strategy::Rows(_) | Strategy::Clauses(_) => {
                 Err(Error::Internal("a document is cut at its structure without blocks".into()))
             }
         }

@@ -35,6 +35,13 @@ SETTINGS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "depth": st.sampled_from(["auto", "all", 1, 3]),
         "target": st.sampled_from([None, 1, 20, 400]),
     },
+    "rows": {
+        "keys": st.sampled_from([0, 1, 2]),
+        "header": st.booleans(),
+        "format": st.sampled_from(["auto", "csv", "text"]),
+    },
+    "clauses": {"items": st.booleans(), "format": st.sampled_from(["auto", "markdown"])},
+    "routed": {},
 }
 """Every strategy of the registry with what it takes beside size, overlap, unit and trim.
 

@@ -6,6 +6,7 @@ import json
 from typing import IO, Any
 
 from cantle import Chunks
+from cantle.chunk import CLAUSE
 from cantle.cli.carried import EMBEDDED, LOCATED, OWN, Carried
 from cantle.cli.formats import Missing
 from cantle.cli.output import Sink, text_columns
@@ -26,7 +27,7 @@ _BYTES = 32_000_000
 """A row group, or a record batch, is written when one of the two is reached."""
 _TYPES = {
     **dict.fromkeys((*OWN, *LOCATED), pa.int64()),
-    **dict.fromkeys(("id", "source", "kind", "context"), pa.string()),
+    **dict.fromkeys(("id", "source", "kind", "context", *CLAUSE), pa.string()),
     **dict.fromkeys(("text", EMBEDDED), pa.large_string()),
     **{"ordinal": pa.int32(), "flags": pa.uint32(), "heading_path": pa.list_(pa.string())},
 }
@@ -114,10 +115,21 @@ class ArrowFile(Sink):
 def own_columns(chunks: Chunks, names: tuple[str, ...] = OWN) -> list[Any]:
     """Return the own columns of chunks that have these names."""
     table = pa.table(chunks)
-    made = {EMBEDDED: "embed_texts", **dict(zip(LOCATED, LOCATED, strict=True))}
+    # What a strategy does not know of these documents is not there.
+    made = {name for name in names if name == EMBEDDED or name not in table.column_names}
+    rest = {name: _listed(chunks, name) for name in made}
     return [
-        pa.chunked_array([pa.array(getattr(chunks, made[name]), _TYPES[name])])
+        pa.chunked_array([pa.array(rest[name], _TYPES[name])])
         if name in made
         else table.column(name).cast(_TYPES[name])
         for name in names
     ]
+
+
+def _listed(chunks: Chunks, name: str) -> list[Any]:
+    if name == EMBEDDED:
+        return chunks.embed_texts
+    if name in LOCATED:
+        column: list[Any] = getattr(chunks, name).tolist()
+        return column
+    return [getattr(chunk, name) or None for chunk in chunks]

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from cantle.chunk import CLAUSE
 from cantle.cli import csv_reading
 from cantle.cli.formats import TABLES, TYPED, Unreadable, opened, told
 from cantle.cli.inputs import Source
@@ -43,9 +44,11 @@ def own_columns(strategy: Splitting, sources: Iterable[Source]) -> tuple[str, ..
     """Return the names of the own columns of a strategy's chunks of these inputs, in order."""
     spans = OWN.index("size")
     located = LOCATED if any(source.format == "html" for source in sources) else ()
-    structure = STRUCTURE if strategy.strategy == "structural" else ()
+    known = strategy.strategy in ("structural", "rows", "clauses", "routed")
+    structure = STRUCTURE if known else ()
+    clause = CLAUSE if strategy.strategy in ("clauses", "routed") else ()
     embedded = (EMBEDDED,) if getattr(strategy, "prefix", None) is not None else ()
-    return (*OWN[:spans], *located, *OWN[spans:-1], *structure, OWN[-1], *embedded)
+    return (*OWN[:spans], *located, *OWN[spans:-1], *structure, *clause, OWN[-1], *embedded)
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -32,9 +33,10 @@ def chunk(
             "--strategy",
             "-s",
             metavar="TEXT",
-            help="whole, window, recursive, sentence or structural, alone or with settings: "
-            "name[:size[:overlap[:unit]]][,key=value...], as in window:60:12:words. The options "
-            "below fill in what it leaves out; a setting given in both ways must be the same.",
+            help="whole, window, recursive, sentence, structural, rows, clauses or routed, alone "
+            "or with settings: name[:size[:overlap[:unit]]][,key=value...], as in "
+            "window:60:12:words. The options below fill in what it leaves out; a setting given in "
+            "both ways must be the same.",
         ),
     ] = "recursive",
     size: Annotated[
@@ -214,9 +216,15 @@ def chunk(
     if file is not None and summary is not None and same_file(file, summary):
         wrong(f"cannot write {summary}: it is also the output")
     if raw:
-        if splitter.strategy == "structural":
-            wrong("--raw means nothing to structural: it cuts the readable text of HTML")
+        if splitter.strategy in ("structural", "rows", "clauses", "routed"):
+            wrong(f"--raw means nothing to {splitter.strategy}: it cuts the readable text of HTML")
         found.sources = [as_written(source) for source in found.sources]
+    if splitter.strategy in ("rows", "routed") and column is id_column is None:
+        # The rows are what is cut: a table is one document.
+        found.sources = [
+            replace(source, format="text") if source.format in ("csv", "tsv") else source
+            for source in found.sources
+        ]
     report = Report(quiet=quiet, strict=strict)
     table = table or (output is None and sys.stdout.isatty())
     job = Job(splitter, found, columns, report, file, format_out, table, jobs, limit, checking)

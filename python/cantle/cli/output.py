@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import IO, Any
 
 from cantle import Chunks
+from cantle.chunk import CLAUSE
 from cantle.cli.carried import OWN, Carried
 from cantle.cli.rows import Batch
 
@@ -45,7 +46,11 @@ def rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield what `Chunk.as_dict()` returns, column-wise: several times faster."""
     columns = [
-        getattr(chunks, _MADE[name]) if name in _MADE else getattr(chunks, name).tolist()
+        [getattr(chunk, name) for chunk in chunks]
+        if name in CLAUSE
+        else getattr(chunks, _MADE[name])
+        if name in _MADE
+        else getattr(chunks, name).tolist()
         for name in own[2:]
     ]
     for name, doc, *values in zip(chunks.ids, chunks.doc.tolist(), *columns, strict=True):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from cantle.strategies.clauses import Clauses
 from cantle.strategies.recursive import Recursive, Separator
+from cantle.strategies.routed import Declared, Routed
+from cantle.strategies.rows import Rows
 from cantle.strategies.sentence import Sentence, sentences
 from cantle.strategies.splitting import Splitting
 from cantle.strategies.structural import Structural
@@ -11,7 +14,11 @@ from cantle.strategies.whole import Whole
 from cantle.strategies.window import Window
 
 __all__ = [
+    "Clauses",
+    "Declared",
     "Recursive",
+    "Routed",
+    "Rows",
     "Sentence",
     "Separator",
     "Splitting",

@@ -46,6 +46,8 @@ class Splitting:
     """A short hash of the settings, the name left out: 16 hexadecimal digits."""
     _splitter: _core.Splitter
     _unit_name: str
+    _routing: ClassVar[bool] = False
+    """Whether documents are cut by different splitters."""
     _template: str | None = None
     """What stands before a chunk's text when it is embedded, where the strategy has a say."""
 
@@ -55,6 +57,9 @@ class Splitting:
         min_size: object = 0,
         separators: Sequence[tuple[str, bool, str | None]] | None = None,
         structural: tuple[object, object, str, str | None] | None = None,
+        rows: tuple[object, bool, str, str | None] | None = None,
+        clauses: tuple[bool, list[str], str | None, str | None] | None = None,
+        core: str | None = None,
     ) -> None:
         """Check the settings and build the core's splitter; called by `__post_init__`."""
         if not isinstance(self.trim, bool):
@@ -63,7 +68,7 @@ class Splitting:
             raise TypeError(f"name ({self.name!r}) must be a string that is not empty")
         unit = units.resolve(self.unit)
         splitter = _core.Splitter(
-            self.strategy,
+            core or self.strategy,
             self.size,
             self.overlap,
             units.for_core(unit),
@@ -71,6 +76,8 @@ class Splitting:
             min_size,
             separators,
             structural,
+            rows,
+            clauses,
         )
         unit_name = units.describe(unit)
         # Derived once: a short text is cut in less time than these take.
@@ -84,6 +91,15 @@ class Splitting:
         for name, value in derived.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "fingerprint", self._hash_settings())
+
+    def _check_prefix(self) -> str | None:
+        """Return the template that `prefix` names; it is what `embed_text` is made by."""
+        prefix: object = getattr(self, "prefix", None)
+        if prefix is not None and not isinstance(prefix, str):
+            raise TypeError(f"prefix ({prefix!r}) must be a template or None")
+        template = _core.TEMPLATE if prefix == "path" else prefix
+        object.__setattr__(self, "_template", template)
+        return template
 
     def _hash_settings(self) -> str:
         settings = [self.strategy]
@@ -101,6 +117,10 @@ class Splitting:
     def _titles(self, documents: Documents) -> list[str] | None:
         """Return the documents' titles, where they count towards a chunk's size."""
         return None
+
+    def _routes(self, documents: Documents) -> tuple[_core.Splitter, list[int] | None]:
+        """Return what cuts, and for each document which of several splitters does."""
+        return self._splitter, None
 
     def _target(self) -> int | None:
         """Return what a depth is chosen by, where one is chosen."""
@@ -242,7 +262,8 @@ class Splitting:
 
     def _columns(self, documents: Documents, threads: int, skip: bool) -> dict[str, Any]:
         forms, titles = self._forms(documents), self._titles(documents)
-        return self._splitter.split(documents.texts, threads, skip, forms, titles)
+        splitter, routes = self._routes(documents)
+        return splitter.split(documents.texts, threads, skip, forms, titles, routes)
 
     def _cut(self, documents: Documents, threads: int, skip: bool) -> Chunks:
         columns = self._columns(documents, threads, skip)
@@ -284,13 +305,17 @@ class Splitting:
             raise TypeError(f"parents must be Chunks, not {kind}")
         if np.any(np.diff(parents.doc) < 0):
             raise _core.SettingError("parents must be in the order of their documents")
-        columns = self._splitter.split_within(
+        splitter, routes = self._splitter, None
+        if self._routing:
+            splitter, routes = self._routes(Documents(parents.texts))
+        columns = splitter.split_within(
             parents.documents.texts,
             parents.doc,
             parents.byte_start,
             parents.byte_end,
             parents.char_start,
             threads,
+            routes,
         )
         name = self.name or f"{self.strategy}{self.size}"
         return self._chunks(columns, parents.documents, name=name, parents=parents)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 
-from cantle import _core
 from cantle.documents import Documents
 from cantle.forms import OTHERWISE, check_format, in_place
 from cantle.reading import forms_of
@@ -60,26 +59,20 @@ class Structural(Splitting):
     name: str | None = None
 
     def __post_init__(self) -> None:
-        if self.prefix is not None and not isinstance(self.prefix, str):
-            raise TypeError(f"prefix ({self.prefix!r}) must be a template or None")
+        template = self._check_prefix()
         check_format(self.format)
         form = self.format if in_place(self.format) else OTHERWISE
-        template = _core.TEMPLATE if self.prefix == "path" else self.prefix
         self._build(min_size=self.min_size, structural=(self.depth, self.target, form, template))
         for number in ("depth", "target"):
             value = getattr(self, number)
             if value is not None and not isinstance(value, str):
                 object.__setattr__(self, number, int(value))
-        object.__setattr__(self, "_template", template)
 
     def _forms(self, documents: Documents) -> list[object] | None:
         return forms_of(documents, self.format)
 
     def _titles(self, documents: Documents) -> list[str] | None:
-        if self.prefix is None:
-            return None
-        titles = [documents.title(doc) for doc in range(len(documents))]
-        return titles if any(titles) else None
+        return None if self.prefix is None else documents.titles()
 
     def _target(self) -> int | None:
         return (self.target or self.size) if self.depth == "auto" else None

@@ -6,7 +6,10 @@ from dataclasses import fields
 from typing import Any
 
 from cantle import _core
+from cantle.strategies.clauses import Clauses
 from cantle.strategies.recursive import Recursive
+from cantle.strategies.routed import Routed
+from cantle.strategies.rows import Rows
 from cantle.strategies.sentence import Sentence
 from cantle.strategies.splitting import Splitting
 from cantle.strategies.structural import Structural
@@ -14,10 +17,13 @@ from cantle.strategies.whole import Whole
 from cantle.strategies.window import Window
 
 REGISTRY: dict[str, type[Splitting]] = {
-    strategy.strategy: strategy for strategy in (Whole, Window, Recursive, Sentence, Structural)
+    strategy.strategy: strategy
+    for strategy in (Whole, Window, Recursive, Sentence, Structural, Clauses, Rows, Routed)
 }
 """Every strategy by its name. The laws run over all of them."""
 
+_UNWRITABLE = ("separators", "scope")
+"""Settings that no string can say."""
 _POSITIONAL = ("size", "overlap", "unit")
 
 
@@ -53,7 +59,7 @@ def strategy_from_text(text: str, **defaults: Any) -> Splitting:
     for item in items[1:]:
         key, equals, value = item.partition("=")
         key = key.strip()
-        if not equals or key not in kinds or key == "separators":
+        if not equals or key not in kinds or key in _UNWRITABLE:
             raise _core.SettingError(f"strategy ({text!r}): {item!r} sets nothing of {name}")
         if key in given:
             raise _core.SettingError(f"strategy ({text!r}) sets {key} twice")
@@ -118,11 +124,13 @@ def _unquoted(text: str) -> str:
 
 def _value(key: str, text: str) -> Any:
     text = _unquoted(text)
-    if key in ("unit", "name", "prefix", "format") or (key == "depth" and text.isalpha()):
+    if key in ("unit", "name", "prefix", "format", "sources") or (
+        key == "depth" and text.isalpha()
+    ):
         return text
-    if key == "trim":
+    if key in ("trim", "items", "header"):
         if text.lower() not in ("true", "false"):
-            raise _core.SettingError(f"trim ({text!r}) must be true or false")
+            raise _core.SettingError(f"{key} ({text!r}) must be true or false")
         return text.lower() == "true"
     try:
         return int(text.replace("_", ""))

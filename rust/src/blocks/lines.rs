@@ -124,7 +124,7 @@ pub(super) fn width(words: &str) -> usize {
 }
 
 /// The value of a Roman numeral in one case; none for what is not written as one would be.
-pub(super) fn roman(words: &str) -> Option<u32> {
+pub(crate) fn roman(words: &str) -> Option<u32> {
     const SIGNS: [(&str, u32); 13] = [
         ("M", 1000),
         ("CM", 900),

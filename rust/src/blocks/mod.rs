@@ -8,7 +8,7 @@
 pub mod html;
 #[cfg(test)]
 pub(crate) mod laws;
-mod lines;
+pub(crate) mod lines;
 pub mod markdown;
 mod nesting;
 pub mod plain;
@@ -41,11 +41,15 @@ pub enum Kind {
     Note,
     /// A line that only separates.
     Rule,
+    /// A row of a table, with what says which row it is.
+    Row,
+    /// A numbered clause.
+    Clause,
 }
 
 impl Kind {
     /// Every kind, in the order of its number.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Prose,
         Kind::Heading,
         Kind::Item,
@@ -55,6 +59,8 @@ impl Kind {
         Kind::FrontMatter,
         Kind::Note,
         Kind::Rule,
+        Kind::Row,
+        Kind::Clause,
     ];
 
     /// Its name for a user.
@@ -70,6 +76,8 @@ impl Kind {
             Kind::FrontMatter => "front_matter",
             Kind::Note => "note",
             Kind::Rule => "rule",
+            Kind::Row => "row",
+            Kind::Clause => "clause",
         }
     }
 
@@ -77,7 +85,7 @@ impl Kind {
     /// [`Block::head`] as context.
     #[must_use]
     pub fn stays_whole(self) -> bool {
-        matches!(self, Kind::Table | Kind::Code)
+        matches!(self, Kind::Table | Kind::Code | Kind::Row)
     }
 
     /// Whether its line breaks mean something: it is opened at them before its sentences.

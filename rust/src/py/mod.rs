@@ -25,6 +25,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("OVERSIZE", crate::batch::OVERSIZE)?;
     module.add("PART", crate::batch::PART)?;
+    module.add("EMPTY", crate::structure::rows::EMPTY)?;
     module.add("SHORTENED", crate::batch::SHORTENED)?;
     module.add("KINDS", blocks::kinds(py)?)?;
     module.add("FORMATS", blocks::formats(py)?)?;
@@ -48,6 +49,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(html::read_html, module)?)?;
     module.add_function(wrap_pyfunction!(structure::render, module)?)?;
     module.add_function(wrap_pyfunction!(structure::carried, module)?)?;
+    module.add_function(wrap_pyfunction!(structure::note, module)?)?;
     module.add_function(wrap_pyfunction!(texts::sentences, module)?)?;
     module.add_function(wrap_pyfunction!(texts::visible, module)?)?;
     module.add_function(wrap_pyfunction!(texts::cuts, module)?)?;

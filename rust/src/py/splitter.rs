@@ -17,7 +17,7 @@ use crate::batch::{Columns, Source, split_all, split_measured};
 use crate::cuts::separators::{Separator, Side};
 use crate::error::Error;
 use crate::pack::Limit;
-use crate::split::{Splitter as Core, Strategy, Structural, Unit};
+use crate::split::{ClauseCuts, RowCuts, Splitter as Core, Strategy, Structural, Unit};
 use crate::structure::depth::Depth;
 use crate::structure::prefix::Template;
 
@@ -108,10 +108,33 @@ fn structural(parts: Option<StructuralParts<'_>>, size: usize) -> PyResult<Struc
     Ok(Structural { depth, target, format: format(&form)?, template })
 }
 
+/// Keys, header, form and template of `Rows`.
+type RowParts<'py> = (Bound<'py, PyAny>, bool, String, Option<String>);
+
+fn rows(parts: Option<RowParts<'_>>) -> PyResult<RowCuts> {
+    let Some((keys, header, form, template)) = parts else {
+        return Err(SettingError::new_err("rows needs its settings"));
+    };
+    let template = template.map(|template| Template::new(&template)).transpose()?;
+    Ok(RowCuts { keys: number("keys", &keys)?, header, format: format(&form)?, template })
+}
+
+/// Items, names, form and template of `Clauses`.
+type ClauseParts = (bool, Vec<String>, Option<String>, Option<String>);
+
+fn clauses(parts: Option<ClauseParts>) -> PyResult<ClauseCuts> {
+    let Some((items, names, form, template)) = parts else {
+        return Err(SettingError::new_err("clauses needs its settings"));
+    };
+    let template = template.map(|template| Template::new(&template)).transpose()?;
+    let format = form.map(|form| format(&form)).transpose()?;
+    Ok(ClauseCuts { items, names, format, template })
+}
+
 #[pymethods]
 impl Splitter {
     #[new]
-    #[pyo3(signature = (strategy, size, overlap, unit, trim, min_size, separators, structural=None))]
+    #[pyo3(signature = (strategy, size, overlap, unit, trim, min_size, separators, structural=None, rows=None, clauses=None))]
     #[expect(clippy::too_many_arguments, reason = "one argument per setting")]
     fn new(
         strategy: &str,
@@ -122,6 +145,8 @@ impl Splitter {
         min_size: &Bound<'_, PyAny>,
         separators: Option<Vec<SeparatorParts>>,
         structural: Option<StructuralParts<'_>>,
+        rows: Option<RowParts<'_>>,
+        clauses: Option<ClauseParts>,
     ) -> PyResult<Self> {
         let limit = Limit {
             size: number("size", size)?,
@@ -131,6 +156,8 @@ impl Splitter {
         };
         let strategy = match (strategy, separators) {
             ("structural", _) => Strategy::Structural(self::structural(structural, limit.size)?),
+            ("rows", _) => Strategy::Rows(self::rows(rows)?),
+            ("clauses", _) => Strategy::Clauses(self::clauses(clauses)?),
             ("recursive", Some(parts)) => Strategy::separators(self::separators(parts)?),
             ("recursive", None) => Strategy::recursive(),
             ("sentence", _) => Strategy::sentence(),
@@ -158,12 +185,20 @@ impl Splitter {
         Ok(Self { core: Core::new(strategy, unit, limit)?, measure })
     }
 
+    /// The same with other splitters, of which each text names one.
+    fn routed(&self, py: Python<'_>, routes: Vec<PyRef<'_, Splitter>>) -> Self {
+        let routes = routes.iter().map(|route| route.core.clone()).collect();
+        let measure = self.measure.as_ref().map(|measure| measure.clone_ref(py));
+        Self { core: self.core.clone().routed(routes), measure }
+    }
+
     /// Cuts each text; the columns of all, and `failures`: for each text that could not be read or cut
     /// its number, the exception, and which of `unread`, `cut` and `unit` failed. Without `skip`, the
     /// first failure ends the call.
     ///
     /// For each text `forms` holds `None`, the name of its form or its blocks, and `titles` its title.
-    #[pyo3(signature = (texts, threads, skip, forms=None, titles=None))]
+    #[pyo3(signature = (texts, threads, skip, forms=None, titles=None, routes=None))]
+    #[expect(clippy::too_many_arguments, reason = "one argument per column")]
     fn split<'py>(
         &self,
         py: Python<'py>,
@@ -172,11 +207,16 @@ impl Splitter {
         skip: bool,
         forms: Option<Vec<Bound<'py, PyAny>>>,
         titles: Option<Vec<String>>,
+        routes: Option<Vec<u32>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let threads = number("threads", threads)?;
         let texts = Texts::new(texts)?;
         let (mut sources, unread) = texts.sources(skip)?;
         tell(&mut sources, forms.as_deref(), titles.as_deref())?;
+        for source in &mut sources {
+            let doc = usize::try_from(source.doc).unwrap_or(usize::MAX);
+            source.route = routes.as_ref().and_then(|routes| routes.get(doc).copied());
+        }
         let mut failures: Vec<_> =
             unread.into_iter().map(|(doc, error)| (doc, error, "unread")).collect();
         let columns = if skip || failures.is_empty() {
@@ -195,6 +235,7 @@ impl Splitter {
 
     /// Cuts inside spans: for row i, `texts[doc[i]]` from byte `start[i]` to `end[i]`, whose first
     /// character is number `char_start[i]`.
+    #[pyo3(signature = (texts, doc, start, end, char_start, threads, routes=None))]
     #[expect(clippy::too_many_arguments, reason = "one argument per column")]
     fn split_within<'py>(
         &self,
@@ -205,6 +246,7 @@ impl Splitter {
         end: Vec<usize>,
         char_start: Vec<usize>,
         threads: &Bound<'py, PyAny>,
+        routes: Option<Vec<u32>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let threads = number("threads", threads)?;
         let texts = Texts::new(texts)?;
@@ -223,7 +265,8 @@ impl Splitter {
             };
             let parent = Some(row as i64);
             let source = Source::new(part, ascii, doc);
-            sources.push(Source { byte_start: a, char_start: chars, parent, ..source });
+            let route = routes.as_ref().and_then(|routes| routes.get(row).copied());
+            sources.push(Source { byte_start: a, char_start: chars, parent, route, ..source });
         }
         let (columns, failures) = self.run(py, &sources, threads, false)?;
         match failures.into_iter().next() {

@@ -11,6 +11,7 @@ use super::texts::Texts;
 use crate::blocks::Form;
 use crate::chars::CharIndex;
 use crate::structure::Outline;
+use crate::structure::clauses::columns::ClauseColumns;
 use crate::structure::columns::StructureColumns;
 use crate::structure::cutting::{check, describe};
 use crate::structure::prefix::{Fill, Template};
@@ -31,6 +32,9 @@ pub(super) fn add(
     dict.set_item("kind", array(py, columns.kind))?;
     dict.set_item("heading", array(py, columns.heading))?;
     dict.set_item("context", array(py, columns.context))?;
+    if columns.key.iter().any(|&key| key >= 0) {
+        dict.set_item("key", array(py, columns.key))?;
+    }
     if columns.lost.iter().any(|&lost| lost > 0) {
         dict.set_item("lost", array(py, columns.lost))?;
     }
@@ -60,7 +64,37 @@ pub(super) fn add(
     {
         tables.set_item(name, table.call_method1("reshape", (shape[0], shape[1]))?)?;
     }
+    if columns.clauses.any {
+        dict.set_item("clauses", self::clauses(py, dict, columns.clauses)?)?;
+    }
     dict.set_item("structure", tables)
+}
+
+/// The tables of clauses and of references; the columns of chunks go into `dict`.
+fn clauses<'py>(
+    py: Python<'py>,
+    dict: &Bound<'py, PyDict>,
+    columns: ClauseColumns,
+) -> PyResult<Bound<'py, PyDict>> {
+    dict.set_item("clause", array(py, columns.clause))?;
+    dict.set_item("note", array(py, columns.note))?;
+    let tables = PyDict::new(py);
+    tables.set_item("notes", ArrowTexts::owned(&columns.notes)?)?;
+    tables.set_item("doc", array(py, columns.doc))?;
+    tables.set_item("byte_start", array(py, columns.start))?;
+    tables.set_item("above", array(py, columns.above))?;
+    for (name, words) in ["number", "title", "word", "key"].into_iter().zip(&columns.words) {
+        tables.set_item(name, ArrowTexts::owned(words)?)?;
+    }
+    for (name, ends) in ["source", "target", "document"].into_iter().zip(columns.ends) {
+        tables.set_item(name, array(py, ends))?;
+    }
+    tables.set_item("reference_doc", array(py, columns.reference_doc))?;
+    for (name, at) in ["reference_start", "reference_end"].into_iter().zip(columns.spans) {
+        tables.set_item(name, array(py, at))?;
+    }
+    tables.set_item("reference_key", ArrowTexts::owned(&columns.keys)?)?;
+    Ok(tables)
 }
 
 /// What stands before a chunk's text and behind it, without the first `lost` steps.
@@ -76,6 +110,12 @@ pub(super) fn render(
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     let fill = Fill { title, path: &path, context, notes };
     Ok(Template::new(template)?.render(&fill, lost))
+}
+
+/// The note by a clause that these refer to: for each its word and its number.
+#[pyfunction]
+pub(super) fn note(clauses: Vec<(String, String)>) -> String {
+    crate::structure::clauses::note(clauses.iter().map(|(word, number)| (&word[..], &number[..])))
 }
 
 /// What the blocks of texts say of a caller's own spans, in the order of the texts; `part` holds the

@@ -19,7 +19,9 @@ pub struct Carried {
     pub heading: Option<usize>,
     /// The head of the table or the fence that it starts inside of, behind the head.
     pub context: Option<(usize, usize)>,
-    /// Bits: [`PART`], [`SHORTENED`].
+    /// Of a later part of a row, the cells that say which row it is.
+    pub key: Option<(usize, usize)>,
+    /// Bits: [`PART`], [`SHORTENED`], [`EMPTY`](super::rows::EMPTY).
     pub flags: u32,
     /// The blocks that it touches.
     pub blocks: (usize, usize),
@@ -67,7 +69,7 @@ pub fn carried(
         None => None,
     };
     let context = blocks[first..last].first().and_then(|block| head(text, block, start));
-    Carried { kind, heading, context, flags, blocks: (first, last), lost: 0 }
+    Carried { kind, heading, context, key: None, flags, blocks: (first, last), lost: 0 }
 }
 
 /// The head of a block, for a chunk that starts behind it.

@@ -3,11 +3,12 @@
 use crate::batch::Source;
 use crate::blocks::{Form, Kind};
 use crate::chars::CharIndex;
+use crate::structure::clauses::columns::ClauseColumns;
 use crate::structure::cutting::Structure;
 use crate::structure::depth::TRIED;
 
 /// Where no row is named.
-const NONE: i32 = -1;
+pub(crate) const NONE: i32 = -1;
 
 /// Rows for chunks, for headings, for heads of tables and fences, and for documents. Offsets are
 /// half-open and within the document.
@@ -19,6 +20,8 @@ pub struct StructureColumns {
     pub heading: Vec<i32>,
     /// For each chunk the row of its context; -1 for none.
     pub context: Vec<i32>,
+    /// For each chunk the row of a second context, the key of its row; -1 for none.
+    pub key: Vec<i32>,
     /// For each chunk how many steps of what stands before it were lost.
     pub lost: Vec<u16>,
     /// For each chunk the first block that it touches, and behind the last.
@@ -35,6 +38,8 @@ pub struct StructureColumns {
     pub titles: Vec<String>,
     /// For each context where it starts and ends, in bytes and in characters.
     pub contexts: [Vec<i64>; 4],
+    /// The clauses, where documents were cut at them.
+    pub clauses: ClauseColumns,
     /// For each document whose depth was settled its number and the depth.
     pub settled: [Vec<i32>; 2],
     /// For each of those the number of sections and the median of their sizes, at each depth tried.
@@ -55,6 +60,8 @@ impl StructureColumns {
         self.kind.resize(rows, Kind::Prose as u8);
         self.heading.resize(rows, NONE);
         self.context.resize(rows, NONE);
+        self.key.resize(rows, NONE);
+        self.clauses.fill(rows);
         self.lost.resize(rows, 0);
         self.blocks.iter_mut().for_each(|column| column.resize(rows, NONE));
     }
@@ -78,7 +85,8 @@ impl StructureColumns {
             self.heading_doc.push(source.doc);
         }
         self.titles.extend(structure.titles);
-        let mut last = None;
+        self.clauses.push(source, structure.clauses.as_ref(), structure.notes);
+        let (mut last, mut last_key) = (None, None);
         let handed_in = matches!(source.form, Form::Read(_));
         for one in structure.carried {
             self.kind.push(one.kind as u8);
@@ -88,19 +96,10 @@ impl StructureColumns {
                 if handed_in { (one.blocks.0 as i32, one.blocks.1 as i32) } else { (NONE, NONE) };
             self.blocks[0].push(span.0);
             self.blocks[1].push(span.1);
-            let Some((start, end)) = one.context else {
-                self.context.push(NONE);
-                continue;
-            };
-            // Parts of one table follow each other.
-            if last != Some(start) {
-                last = Some(start);
-                self.contexts[0].push((source.byte_start + start) as i64);
-                self.contexts[1].push((source.byte_start + end) as i64);
-                self.contexts[2].push((source.char_start + index.rank(start)) as i64);
-                self.contexts[3].push((source.char_start + index.rank(end)) as i64);
-            }
-            self.context.push(self.contexts[0].len() as i32 - 1);
+            let context = self.context(&mut last, source, index, one.context);
+            self.context.push(context);
+            let key = self.context(&mut last_key, source, index, one.key);
+            self.key.push(key);
         }
         if let Some(chosen) = structure.chosen {
             self.settled[0].push(source.doc);
@@ -109,6 +108,27 @@ impl StructureColumns {
             self.medians.extend(chosen.median);
             debug_assert_eq!(self.medians.len(), TRIED.len() * self.settled[0].len());
         }
+    }
+
+    /// The row of a context. Parts of one table, and of one row, follow each other.
+    fn context(
+        &mut self,
+        last: &mut Option<(usize, i32)>,
+        source: &Source<'_>,
+        index: &CharIndex<'_>,
+        span: Option<(usize, usize)>,
+    ) -> i32 {
+        let Some((start, end)) = span else { return NONE };
+        if let Some((_, row)) = last.filter(|(before, _)| *before == start) {
+            return row;
+        }
+        self.contexts[0].push((source.byte_start + start) as i64);
+        self.contexts[1].push((source.byte_start + end) as i64);
+        self.contexts[2].push((source.char_start + index.rank(start)) as i64);
+        self.contexts[3].push((source.char_start + index.rank(end)) as i64);
+        let row = self.contexts[0].len() as i32 - 1;
+        *last = Some((start, row));
+        row
     }
 
     /// Adds another's rows; `rows` and `more` are the chunks of this and of the other.
@@ -124,9 +144,12 @@ impl StructureColumns {
         shift(&mut other.heading, self.level.len());
         shift(&mut other.above, self.level.len());
         shift(&mut other.context, self.contexts[0].len());
+        shift(&mut other.key, self.contexts[0].len());
         self.kind.append(&mut other.kind);
         self.heading.append(&mut other.heading);
         self.context.append(&mut other.context);
+        self.key.append(&mut other.key);
+        self.clauses.append(other.clauses);
         self.lost.append(&mut other.lost);
         self.level.append(&mut other.level);
         self.above.append(&mut other.above);

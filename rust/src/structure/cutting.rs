@@ -1,21 +1,24 @@
 //! A text cut by its blocks.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::blocks::{Block, Blocks};
+use crate::blocks::{Block, Blocks, Kind};
 use crate::cuts::Level;
 use crate::error::{Error, Result};
 use crate::guard::Guard;
 use crate::pack::{Limit, Packed, Packer};
 use crate::ruler::Ruler;
 use crate::structure::carried::{Carried, SHORTENED, carried, head};
+use crate::structure::clauses::Clauses;
 use crate::structure::depth::{Chosen, Depth, choose};
 use crate::structure::prefix::{Fill, Template};
+use crate::structure::rows::{Rows, without_tables};
 use crate::structure::{Outline, levels, sections};
 use crate::text::Text;
 
 /// What the blocks of a text say about its chunks.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct Structure {
     /// For each chunk.
     pub carried: Vec<Carried>,
@@ -25,6 +28,10 @@ pub struct Structure {
     pub titles: Vec<String>,
     /// How deep the text was cut, where that was chosen for it.
     pub chosen: Option<Chosen>,
+    /// The clauses of the text, where it was cut at them.
+    pub clauses: Option<Clauses>,
+    /// For each chunk then the clause that it starts in, and what is said beside it.
+    pub notes: Vec<(Option<usize>, String)>,
 }
 
 /// How to cut one text by its blocks.
@@ -57,6 +64,11 @@ pub enum Within<'l> {
     Blocks(&'l [Level]),
     /// Blocks and the sentences in them: packed together while they fit, opened at these levels.
     Sentences(&'l [Level]),
+    /// The rows of tables, one after the other, opened at their cells and then at these levels.
+    Rows(&'l Rows, &'l [Level]),
+    /// Clauses, each item its own if that is asked for; opened at items, at blocks, at sentences and
+    /// then at these levels.
+    Clauses(&'l Clauses, bool, &'l [Level]),
 }
 
 impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
@@ -66,10 +78,16 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
         within: &Within<'_>,
         otherwise: impl FnOnce(Packer<'_, '_, R>) -> Result<Vec<Packed>>,
     ) -> Result<(Vec<Packed>, Structure)> {
-        check(self.text.str, &self.blocks.blocks)?;
-        let blocks = &self.blocks.blocks[..];
-        let outline = Outline::new(self.blocks);
-        let shown = Shown { cutting: self, outline: &outline };
+        let (blocks, outline) = match within {
+            Within::Clauses(clauses, ..) => {
+                let (blocks, outline) = clauses.outline(self.text.str, self.blocks);
+                (Cow::Owned(blocks), outline)
+            }
+            _ => (Cow::Borrowed(self.blocks), Outline::new(self.blocks)),
+        };
+        let all = &*blocks;
+        let blocks = &all.blocks[..];
+        let shown = Shown { cutting: self, blocks: all, outline: &outline, within };
         let reserved = shown.reserve()?;
         let packer = Packer::new(self.text, self.ruler, self.limit, self.guard);
         let packer = packer.reserving(&reserved);
@@ -82,9 +100,7 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
                 chosen = Some(made);
                 let starts = sections(blocks, &outline, made.depth);
                 packer.by_sections(&starts, |start, end| {
-                    let first = blocks.partition_point(|block| block.start < start);
-                    let last = blocks.partition_point(|block| block.start < end);
-                    let blocks = &blocks[first..last];
+                    let blocks = within_span(blocks, start, end);
                     let mut levels = levels::headings(blocks, made.depth);
                     levels.extend(levels::blocks(self.text, blocks, &fits)?);
                     levels.extend(levels::words(self.text, blocks, &fits, self.guard)?);
@@ -102,13 +118,55 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
                 levels.extend_from_slice(below);
                 packer.by_levels(&levels)?
             }
+            Within::Rows(rows, below) => {
+                packer.by_sections(&rows.sections(blocks), |start, end| {
+                    let blocks = within_span(blocks, start, end);
+                    let plain = without_tables(blocks);
+                    let mut levels = levels::blocks(self.text, &plain, &fits)?;
+                    levels.extend(rows.levels(blocks, start, end, &fits)?);
+                    levels.extend(levels::words(self.text, &plain, &fits, self.guard)?);
+                    levels.extend_from_slice(below);
+                    Ok(levels)
+                })?
+            }
+            Within::Clauses(clauses, items, below) => {
+                let starts = clauses.sections(all, &outline, *items);
+                let places = clauses.items();
+                packer.by_sections(&starts, |start, end| {
+                    let blocks = within_span(blocks, start, end);
+                    let inside = |places: &Vec<usize>| {
+                        let first = places.partition_point(|&at| at < start);
+                        let last = places.partition_point(|&at| at < end);
+                        Level::Places(places[first..last].to_vec())
+                    };
+                    let mut levels: Vec<Level> = places.iter().map(inside).collect();
+                    levels.extend(levels::blocks(self.text, blocks, &fits)?);
+                    levels.extend(levels::words(self.text, blocks, &fits, self.guard)?);
+                    levels.extend_from_slice(below);
+                    Ok(levels)
+                })?
+            }
         };
         let spans = chunks.iter().map(|chunk| (chunk.start, chunk.end));
-        let mut structure = describe(self.text, self.blocks, &outline, spans);
+        let mut structure = describe(self.text, all, &outline, spans);
         structure.chosen = chosen;
+        let mut notes = Vec::new();
         for (one, chunk) in structure.carried.iter_mut().zip(&chunks) {
-            shown.settle(one, chunk)?;
+            if let Within::Rows(rows, _) = within {
+                rows.carry(self.text, chunk.start, chunk.end, one);
+            }
+            let note = match within {
+                Within::Clauses(clauses, ..) => {
+                    let clause = clauses.of_heading(one.heading);
+                    let note = clauses.notes(chunk.start, chunk.end, clause);
+                    notes.push((clause, note));
+                    notes.last().map_or("", |(_, note)| note)
+                }
+                _ => "",
+            };
+            shown.settle(one, chunk, note)?;
         }
+        structure.notes = notes;
         Ok((chunks, structure))
     }
 
@@ -129,6 +187,13 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
             None => Ok(0),
         }
     }
+}
+
+/// The blocks that start in a span.
+fn within_span(blocks: &[Block], start: usize, end: usize) -> &[Block] {
+    let first = blocks.partition_point(|block| block.start < start);
+    let last = blocks.partition_point(|block| block.start < end);
+    &blocks[first..last]
 }
 
 /// Fails unless blocks are in order and lie in `text`: those that a caller handed in may be anything.
@@ -160,14 +225,16 @@ pub fn describe(
         headings: headings
             .map(|heading| (heading.level, heading.parent, all[heading.block].start))
             .collect(),
-        chosen: None,
+        ..Structure::default()
     }
 }
 
 /// What stands before the chunks of one text, and how much of it keeps the size.
 struct Shown<'c, 'a, 't, R: ?Sized> {
     cutting: &'c Cutting<'a, 't, R>,
+    blocks: &'c Blocks,
     outline: &'c Outline,
+    within: &'c Within<'c>,
 }
 
 impl<R: Ruler + ?Sized> Shown<'_, '_, '_, R> {
@@ -179,17 +246,17 @@ impl<R: Ruler + ?Sized> Shown<'_, '_, '_, R> {
         &self,
         template: &Template,
         heading: Option<usize>,
-        context: Option<(usize, usize)>,
+        context: &str,
+        notes: &str,
         keep: &mut dyn FnMut(&str, &str) -> Result<bool>,
     ) -> Result<usize> {
-        let Cutting { text, blocks, title, .. } = self.cutting;
+        let Cutting { title, .. } = self.cutting;
         let path = self.outline.path(heading);
         let titles: Vec<&str> = path
             .into_iter()
-            .map(|heading| &blocks.titles[self.outline.headings[heading].title][..])
+            .map(|heading| &self.blocks.titles[self.outline.headings[heading].title][..])
             .collect();
-        let context = context.map_or("", |(start, end)| &text.str[start..end]);
-        let fill = Fill { title, path: &titles, context, notes: "" };
+        let fill = Fill { title, path: &titles, context, notes };
         let steps = template.steps(&fill);
         let mut keeps = |lost| {
             self.cutting.guard.check()?;
@@ -216,46 +283,77 @@ impl<R: Ruler + ?Sized> Shown<'_, '_, '_, R> {
         let Some(template) = self.cutting.template else { return Ok(Vec::new()) };
         let most = self.cutting.limit.size / 2;
         let mut known = HashMap::new();
-        let mut room = |heading, context: Option<(usize, usize)>| -> Result<usize> {
-            if let (None, Some(&room)) = (context, known.get(&heading)) {
+        let mut room = |heading, context: &str, notes: &str| -> Result<usize> {
+            let plain = context.is_empty() && notes.is_empty();
+            if let (true, Some(&room)) = (plain, known.get(&heading)) {
                 return Ok(room);
             }
             let mut kept = 0;
-            self.lose(template, heading, context, &mut |before, behind| {
+            self.lose(template, heading, context, notes, &mut |before, behind| {
                 let size = (self.cutting.count)(before)? + (self.cutting.count)(behind)?;
                 if size <= most {
                     kept = size;
                 }
                 Ok(size <= most)
             })?;
-            if context.is_none() {
+            if plain {
                 known.insert(heading, kept);
             }
             Ok(kept)
         };
-        let blocks = &self.cutting.blocks.blocks;
+        let blocks = &self.blocks.blocks;
+        let text = self.cutting.text;
+        let (mut rows, mut clauses) = match self.within {
+            Within::Rows(rows, _) => (&rows.rows[..], None),
+            Within::Clauses(clauses, ..) => (&[][..], Some((*clauses, clauses.list.len()))),
+            _ => (&[][..], None),
+        };
         let mut places = Vec::new();
         let mut body = blocks.len().checked_sub(1).and_then(|last| self.outline.in_force(last));
         for (i, block) in blocks.iter().enumerate().rev() {
             if block.kind.is_body() {
                 body = self.outline.in_force(i);
             }
-            if let Some(context) = head(self.cutting.text, block, block.head) {
-                places.push((block.head, room(body, Some(context))?));
+            let header = head(text, block, block.head).map_or("", |(a, b)| &text.str[a..b]);
+            let bare = if header.is_empty() { 0 } else { room(body, header, "")? };
+            // What the parts of a row carry, from behind its key on, and what the row does.
+            while let Some((row, before)) =
+                rows.split_last().filter(|(row, _)| row.end > block.head)
+                && block.kind == Kind::Table
+            {
+                if row.key > row.start {
+                    let key = text.str[row.start..row.key].trim();
+                    places.push((row.key, room(body, &joined(header, key), "")?));
+                }
+                places.push((row.start, bare.max(room(body, header, "")?)));
+                rows = before;
             }
-            places.push((block.start, room(body, None)?));
+            if !header.is_empty() {
+                places.push((block.head, bare));
+            }
+            let mut notes = String::new();
+            while let Some((all, last)) = clauses.as_mut()
+                && *last > 0
+                && all.list[*last - 1].start >= block.start
+            {
+                *last -= 1;
+                notes = all.notes(block.start, block.end, Some(*last));
+            }
+            places.push((block.start, room(body, "", &notes)?));
         }
-        places.push((0, places.last().map_or(room(None, None)?, |(_, room)| *room)));
+        places.push((0, places.last().map_or(room(None, "", "")?, |(_, room)| *room)));
         places.reverse();
         Ok(places)
     }
 
     /// Shortens what stands before one chunk until both keep the size.
-    fn settle(&self, one: &mut Carried, chunk: &Packed) -> Result<()> {
+    fn settle(&self, one: &mut Carried, chunk: &Packed, notes: &str) -> Result<()> {
         let Some(template) = self.cutting.template else { return Ok(()) };
         let Cutting { text, limit, count, .. } = self.cutting;
         let mut whole = String::new();
-        one.lost = self.lose(template, one.heading, one.context, &mut |before, behind| {
+        let part = |span: Option<(usize, usize)>| span.map_or("", |(a, b)| &text.str[a..b]);
+        let context = joined(part(one.context), part(one.key));
+        one.lost = self.lose(template, one.heading, &context, notes, &mut |before, behind| {
             whole.clear();
             whole.extend([before, &text.str[chunk.start..chunk.end], behind]);
             Ok(count(&whole)? <= limit.size)
@@ -265,4 +363,10 @@ impl<R: Ruler + ?Sized> Shown<'_, '_, '_, R> {
         }
         Ok(())
     }
+}
+
+/// The header of a table and the cells that say which row is meant, below each other.
+fn joined(header: &str, key: &str) -> String {
+    let gap = if header.is_empty() || key.is_empty() { "" } else { "\n" };
+    format!("{header}{gap}{key}")
 }

@@ -5,15 +5,18 @@
 //! * [`depth`]: how deep a document is cut
 //! * [`levels`]: where a section that is too large is cut
 //! * [`cutting`]: all of it together, over one text
+//! * [`rows`]: the rows of its tables; [`clauses`]: its numbered clauses, and what they refer to
 //! * [`carried`]: a chunk's kind, heading, context and flags
 //! * [`prefix`]: what stands before a chunk when it is embedded
 
 pub mod carried;
+pub mod clauses;
 pub mod columns;
 pub mod cutting;
 pub mod depth;
 pub mod levels;
 pub mod prefix;
+pub mod rows;
 
 use crate::blocks::{Block, Blocks, Kind};
 

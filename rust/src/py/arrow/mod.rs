@@ -8,6 +8,7 @@
 //! * `capsule`: what both directions share
 
 pub(super) mod capsule;
+mod clauses;
 pub(super) mod read;
 pub(super) mod strings;
 mod structure;

@@ -24,6 +24,7 @@ pub(super) struct Structure {
     kind: UInt8Array,
     heading: Int32Array,
     context: Int32Array,
+    key: Option<Int32Array>,
     above: Int32Array,
     titles: Arc<Strings>,
     context_start: Int64Array,
@@ -42,6 +43,10 @@ impl Structure {
             kind: column::<UInt8Type>(columns, "kind")?,
             heading: column::<Int32Type>(columns, "heading")?,
             context: column::<Int32Type>(columns, "context")?,
+            key: match columns.contains("key")? {
+                true => Some(column::<Int32Type>(columns, "key")?),
+                false => None,
+            },
             above: column::<Int32Type>(columns, "above")?,
             titles: Arc::clone(&titles.cast::<ArrowTexts>()?.get().strings),
             context_start: column::<Int64Type>(columns, "context_byte_start")?,
@@ -94,15 +99,22 @@ impl Structure {
             paths.append(true);
         }
         let mut contexts = LargeStringBuilder::new();
+        let span = |row: usize, at: i32| match usize::try_from(at) {
+            Ok(at) if at < self.context_start.len() => {
+                text(row, self.context_start.value(at), self.context_end.value(at)).map(Some)
+            }
+            Ok(_) => Err(missing("context", at)),
+            Err(_) => Ok(None),
+        };
         for row in rows {
-            match usize::try_from(self.context.value(row)) {
-                Ok(at) if at < self.context_start.len() => contexts.append_value(text(
-                    row,
-                    self.context_start.value(at),
-                    self.context_end.value(at),
-                )?),
-                Ok(_) => return Err(missing("context", self.context.value(row))),
-                Err(_) => contexts.append_null(),
+            let head = span(row, self.context.value(row))?;
+            let key = match &self.key {
+                Some(key) if row < key.len() => span(row, key.value(row))?,
+                _ => None,
+            };
+            match (head, key) {
+                (Some(head), Some(key)) => contexts.append_value(format!("{head}\n{key}")),
+                (one, other) => contexts.append_option(one.or(other)),
             }
         }
         Ok([Arc::new(kinds), Arc::new(paths.finish()), Arc::new(contexts.finish())])

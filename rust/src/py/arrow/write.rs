@@ -23,6 +23,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
 use super::capsule;
+use super::clauses::{Clauses, NAMES as CLAUSES};
 use super::strings::{ArrowTexts, INLINE, Row, Strings};
 use super::structure::{NAMES, Structure};
 use super::table::ArrowTable;
@@ -122,6 +123,7 @@ struct Whole {
     /// The columns that are given out as they are, in order.
     plain: Vec<ArrayRef>,
     structure: Option<Structure>,
+    clauses: Option<Clauses>,
     documents: Arc<Strings>,
     /// The documents' ids, or the number of the first where they are derived.
     ids: Result<Arc<Strings>, usize>,
@@ -194,6 +196,9 @@ impl Whole {
         if let Some(structure) = &self.structure {
             let text = |row, start, end| self.slice(row, start, end).map(str::to_owned);
             columns.extend(structure.columns(start..end, text)?);
+        }
+        if let Some(clauses) = &self.clauses {
+            columns.extend(clauses.columns(start..end)?);
         }
         match self.texts {
             Texts::Absent => {}
@@ -381,8 +386,13 @@ impl ArrowChunks {
             plain.push(("parent", Arc::new(column::<Int64Type>(columns, "parent")?)));
         }
         let structure = Structure::new(columns)?;
+        let clauses = Clauses::new(columns)?;
         let rows = structure.as_ref().map_or(doc.len(), Structure::len);
-        if rows != doc.len() || plain.iter().any(|(_, column)| column.len() != doc.len()) {
+        let numbered = clauses.as_ref().map_or(doc.len(), Clauses::len);
+        if rows != doc.len()
+            || numbered != doc.len()
+            || plain.iter().any(|(_, column)| column.len() != doc.len())
+        {
             return Err(SettingError::new_err("the columns of chunks differ in length"));
         }
         let mut taken = HashSet::new();
@@ -395,6 +405,9 @@ impl ArrowChunks {
         plain.iter().for_each(|(name, column)| field(name, column.data_type()));
         if structure.is_some() {
             NAMES.iter().zip(Structure::types()).for_each(|(name, kind)| field(name, &kind));
+        }
+        if clauses.is_some() {
+            CLAUSES.iter().for_each(|name| field(name, &DataType::LargeUtf8));
         }
         match texts {
             Texts::Large => field("text", &DataType::LargeUtf8),
@@ -431,6 +444,7 @@ impl ArrowChunks {
             byte_end,
             plain: plain.into_iter().map(|(_, column)| column).collect(),
             structure,
+            clauses,
             documents: self::texts(documents)?,
             ids,
             name,
