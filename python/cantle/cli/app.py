@@ -13,6 +13,7 @@ import typer
 import cantle
 from cantle.cli.bench import bench
 from cantle.cli.chunk import chunk
+from cantle.cli.inspect import inspect
 
 app = typer.Typer(
     rich_markup_mode=None,  # Brackets in the help are brackets.
@@ -21,6 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("chunk")(chunk)
+app.command("inspect")(inspect)
 app.command("bench")(bench)
 
 

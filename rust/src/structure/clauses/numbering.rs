@@ -280,7 +280,7 @@ impl Numbering {
         let listed = parts.len() == 1 && !named && label.tail.is_empty() && one.heading == 0;
         if listed && self.is_listed(one, believed && follows == Follows::Next, restarts) {
             let value = parts[0] / LETTERS;
-            if parts[0] % LETTERS == 0 {
+            if parts[0].is_multiple_of(LETTERS) {
                 self.item(one, &[(Style::Digit, value)]);
             }
             return;

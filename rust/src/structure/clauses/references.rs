@@ -107,10 +107,11 @@ impl Reader<'_> {
             if byte.is_ascii_alphabetic() {
                 let inside = at > from && bytes[at - 1].is_ascii_alphanumeric();
                 let length = bytes[at..end].iter().take_while(|b| b.is_ascii_alphabetic()).count();
-                if !inside && (3..=11).contains(&length) {
-                    if let Some(cue) = self.cue(at, end) {
-                        return Some(cue);
-                    }
+                if !inside
+                    && (3..=11).contains(&length)
+                    && let Some(cue) = self.cue(at, end)
+                {
+                    return Some(cue);
                 }
                 at += length;
             } else if self.text[at..].starts_with('§') {

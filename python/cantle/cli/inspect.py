@@ -1,0 +1,292 @@
+"""`cantle inspect`: what documents hold, what would cut them and why, and what that would cost."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from cantle import boundaries, units
+from cantle.bench.table import markdown
+from cantle.cli.cutting import batches
+from cantle.cli.ending import end, forget_stdout, wrong
+from cantle.cli.formats import Unreadable
+from cantle.cli.inputs import STDIN
+from cantle.cli.options import FORMATS, check_target, found_inputs
+from cantle.cli.reading import read
+from cantle.cli.report import Report
+from cantle.cli.rows import Batch, Columns
+from cantle.cli.settings import settings_of, versions
+from cantle.cli.spool import spooled
+from cantle.cli.table import printable
+from cantle.cli.target import write_text
+from cantle.facts import Facts
+from cantle.measure.boundaries import FAULTS
+from cantle.router import Route
+from cantle.strategies import Routed, Splitting, strategies_from_text
+
+SCHEMA = 1
+"""The number of the JSON's form: another one where a key changes its meaning or goes."""
+_SHOWN = 20
+"""Documents that the table names; JSON has all."""
+_SUMMED = ("chars", "words", "size", "headings", "tables", "rows", "items", "clauses", "sentences")
+
+
+def inspect(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="Files, folders, globs, or - for standard input."),
+    ],
+    strategies: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="Strategies to compare, with commas between them, alone or with settings.",
+        ),
+    ] = "routed,structural,recursive,sentence,window",
+    size: Annotated[int, typer.Option(metavar="N", help="Most units in a chunk.")] = 512,
+    overlap: Annotated[
+        int, typer.Option(metavar="N", help="Most units a chunk repeats from the one before.")
+    ] = 0,
+    unit: Annotated[
+        str, typer.Option(metavar="UNIT", help="What sizes count, as for chunk.")
+    ] = "cl100k_base",
+    sources: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="What is declared of documents: a TOML file with [[source]]s."
+        ),
+    ] = None,
+    json: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write all as JSON; - is standard output.")
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The column of tables that holds the text (text)."),
+    ] = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The column of tables that holds the id."),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="What standard input is, and files whose names do not tell: "
+            f"{', '.join(FORMATS)}.",
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Read the first N documents only.")
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No bar and no summary; problems are named.")
+    ] = False,
+) -> None:
+    """Say what documents hold, which strategy suits each, why, and what it costs.
+
+    \b
+      cantle inspect docs
+      cantle inspect contracts --unit words --size 300 --json facts.json
+      cantle inspect kb --sources sources.toml --strategies routed,window:512:64
+
+    The first table has a document a row: its form, sizes, headings, tables, lists, numbered
+    clauses, scripts, and what the router chooses. The second one has a strategy a row: chunks,
+    embeddings, stored and duplicated text, and the part of its chunks whose boundaries go over a
+    heading, cut a table, code or a list, or lie inside a sentence.
+
+    A table in CSV or TSV is one document, unless --column or --id-column is given.
+
+    Exit status: 0, all done; 1, something was skipped; 2, the call is wrong; 130, Ctrl-C.
+    """
+    try:
+        resolved = units.resolve(unit)
+        common = {"size": size, "overlap": overlap, "unit": resolved}
+        routed = Routed(**common, sources=() if sources is None else sources)  # type: ignore[arg-type]
+        asked = strategies_from_text(strategies, **common)
+    except OSError as error:
+        wrong(f"cannot read {error.filename or 'it'}: {error.strerror or error}")
+    except (TypeError, ValueError, ImportError) as error:
+        wrong(str(error))
+    asked = [
+        routed if one.strategy == "routed" and not one.sources else one  # type: ignore[attr-defined]
+        for one in asked
+    ]
+    found = found_inputs(paths, format, lines=not (column is id_column is None))
+    if column is id_column is None:
+        found.sources = [
+            replace(source, format="text") if source.format in ("csv", "tsv") else source
+            for source in found.sources
+        ]
+    if json is not None and json != STDIN:
+        check_target(json, found)
+    report = Report(quiet=quiet, strict=False)
+    report.others = found.others
+    seen = _Seen(routed, asked)
+    try:
+        with ExitStack() as stack:
+            stack.callback(report.close)
+            for problem in found.problems:
+                report.problem(problem)
+            opened = spooled(found.sources, stack, tables=False)
+            columns = Columns("text" if column is None else column, id_column, ())
+            report.show_bar(None)
+            for batch in batches(read(opened, columns), limit, report):
+                seen.take(batch, report)
+    except Unreadable as error:
+        end(report, 1, f"cannot read standard input: {error}")
+    except KeyboardInterrupt:
+        end(report, 130, "interrupted")
+    told = seen.told() | {"schema": SCHEMA, "paths": paths, "versions": versions()}
+    told["skipped"] = dict(report.skipped.most_common())
+    try:
+        if json == STDIN:
+            print(json_format.dumps(told, indent=2))
+        else:
+            print(_tables(told), end="")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        forget_stdout()
+        raise typer.Exit(141) from None
+    if json is not None and json != STDIN:
+        write_text(json, json_format.dumps(told, indent=2) + "\n")
+    report.left_out()
+    raise typer.Exit(1 if report.skipped else 0)
+
+
+class _Seen:
+    """Gathers what documents hold and what strategies make of them."""
+
+    def __init__(self, routed: Routed, asked: list[Splitting]) -> None:
+        self._routed = routed
+        self._asked = asked
+        self._documents: list[dict[str, Any]] = []
+        self._totals: Counter[str] = Counter()
+        self._rules: Counter[str] = Counter()
+        self._made: list[Counter[str]] = [Counter() for _ in asked]
+
+    def take(self, batch: Batch, report: Report) -> None:
+        texts = batch.readable
+        for text, id in zip(texts, batch.ids, strict=True):
+            route = self._routed.route(text, id=id)
+            self._documents.append(_document(route, route.facts))
+            self._totals.update({name: getattr(route.facts, name) for name in _SUMMED})
+            self._rules[f"{route.strategy.strategy} ({route.rule})"] += 1
+            report.documents += 1
+            report.advance()
+        for strategy, made in zip(self._asked, self._made, strict=True):
+            chunks = strategy.split_all(texts, ids=batch.ids, errors="skip")
+            faults = boundaries(chunks)
+            made.update(faults.counts)
+            made["faulty"] += int(faults.any.sum())
+            made["chunks"] += len(chunks)
+            made["units"] += int(chunks.size.sum())
+            lengths = chunks.byte_end - chunks.byte_start
+            made["stored_bytes"] += int(lengths.sum())
+            made["duplicated_bytes"] += _repeated(chunks.doc, chunks.byte_start, chunks.byte_end)
+
+    def told(self) -> dict[str, Any]:
+        """Return all of it for a program."""
+        return {
+            "documents": self._documents,
+            "totals": {"documents": len(self._documents), **self._totals},
+            "routes": dict(self._rules.most_common()),
+            "strategies": [
+                settings_of(strategy) | {"made": _figures(made)}
+                for strategy, made in zip(self._asked, self._made, strict=True)
+            ],
+        }
+
+
+def _repeated(doc: Any, start: Any, end: Any) -> int:
+    """Return how many bytes lie in a chunk and in the one before."""
+    if len(doc) < 2:
+        return 0
+    shared = np.where(doc[1:] == doc[:-1], end[:-1] - start[1:], 0)
+    return int(np.clip(shared, 0, None).sum())
+
+
+def _document(route: Route, facts: Facts) -> dict[str, Any]:
+    known = facts.as_dict()
+    known["scripts"] = dict(facts.scripts)
+    return known | {"route": route.as_dict()}
+
+
+def _figures(made: Counter[str]) -> dict[str, Any]:
+    chunks = max(made["chunks"], 1)
+    faults = {name: {"chunks": made[name], "share": made[name] / chunks} for name in FAULTS}
+    return {
+        "chunks": made["chunks"],
+        "units": made["units"],
+        "embeddings": made["chunks"],
+        "stored_bytes": made["stored_bytes"],
+        "duplicated": made["duplicated_bytes"] / max(made["stored_bytes"], 1),
+        "faulty": {"chunks": made["faulty"], "share": made["faulty"] / chunks},
+        "faults": faults,
+    }
+
+
+def _tables(told: dict[str, Any]) -> str:
+    documents = told["documents"]
+    heads = ("document", "form", "size", "headings", "tables", "lists", "clauses", "scripts")
+    rows = [
+        (
+            printable(row["id"]),
+            row["form"] or "-",
+            f"{row['size']:,}",
+            f"{row['headings']:,}",
+            f"{row['tables']:,}",
+            f"{row['items']:,}",
+            f"{row['clauses']:,}",
+            " ".join(list(row["scripts"])[:2]) or "-",
+            row["route"]["strategy"],
+            f"{row['route']['cost']['chunks']:,}",
+            row["route"]["rule"],
+        )
+        for row in documents[:_SHOWN]
+    ]
+    lines = [markdown((*heads, "strategy", "chunks", "rule"), rows)] if rows else []
+    if len(documents) > _SHOWN:
+        lines.append(f"... {len(documents) - _SHOWN:,} more documents\n")
+    reasons = {
+        f"{route['strategy']}: {'; '.join(route['reasons'])}"
+        for route in (row["route"] for row in documents)
+    }
+    lines.append("\n" + "".join(f"{reason}\n" for reason in sorted(reasons)))
+    warned = [
+        f"warning: {printable(row['id'])}: {words}\n"
+        for row in documents
+        for words in row["route"]["warnings"]
+    ]
+    lines += warned[:_SHOWN]
+    lines.append("\n" + markdown(*_compared(told["strategies"])))
+    return "".join(lines)
+
+
+def _compared(strategies: list[dict[str, Any]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    def share(made: dict[str, Any], *names: str) -> str:
+        # One chunk may have several faults: the largest of their shares is what is surely so.
+        return f"{max(made['faults'][name]['share'] for name in names):.0%}"
+
+    heads = ("strategy", "chunks", "embeddings", "stored bytes", "duplicated", "over a heading")
+    return (*heads, "cuts a table", "cuts a list", "mid-sentence", "any fault"), [
+        (
+            f"{row['strategy']}:{row['size']}" + (f":{row['overlap']}" if row["overlap"] else ""),
+            f"{made['chunks']:,}",
+            f"{made['embeddings']:,}",
+            f"{made['stored_bytes']:,}",
+            f"{made['duplicated']:.0%}",
+            share(made, "straddles_heading", "orphans_heading"),
+            share(made, "cuts_table", "cuts_code"),
+            share(made, "cuts_list", "cuts_item", "cuts_procedure"),
+            share(made, "starts_mid_sentence", "ends_mid_sentence"),
+            f"{made['faulty']['share']:.0%}",
+        )
+        for row, made in ((row, row["made"]) for row in strategies)
+    ]

@@ -1,0 +1,99 @@
+"""`cantle inspect`: what documents hold, what the router chooses and what it costs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import cantle
+from cli_runs import cli, write
+
+GUIDE = "# Guide\n\nWords of it.\n\n## One\n\nMore words.\n\n- a\n- b\n\n## Two\n\nEven more.\n"
+SHEET = "port,days\nOslo,3\nBergen,4\n"
+DEAL = "\n\n".join(f"{i}.1 The parties agree on point {i}, see clause 1.1." for i in range(1, 7))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, text in {"guide.md": GUIDE, "ports.csv": SHEET, "deal.txt": DEAL}.items():
+        write(tmp_path / "kb" / name, text)
+    return tmp_path / "kb"
+
+
+def inspect(*arguments):
+    return cli(*arguments, "--size", "12", "--unit", "words", command="inspect")
+
+
+def test_the_table_names_documents_routes_and_strategies(folder):
+    result = inspect(folder, "--strategies", "routed,window:12:4")
+    assert result.status == 0
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in result.out.splitlines()]
+    rows = {line[0]: line for line in lines if line}
+    heads = rows["document"]
+    guide = dict(zip(heads, rows["guide.md"], strict=True))
+    assert guide["headings"] == "3"
+    assert guide["lists"] == "2"
+    assert (guide["scripts"], guide["strategy"]) == ("Latin", "structural")
+    assert rows["ports.csv"][8:] == ["rows", "2", "spreadsheet"]
+    assert rows["deal.txt"][8:] == ["clauses", "6", "contract"]
+    assert "clauses: four numbered clauses or more" in result.out
+    window = dict(zip(rows["strategy"], rows["window:12:4"], strict=True))
+    assert window["duplicated"] != "0%"
+    assert window["mid-sentence"] != "0%"
+
+
+def test_json_has_what_the_library_says(folder):
+    result = inspect(folder, "--strategies", "structural,window", "--json", "-")
+    told = json.loads(result.out)
+    assert told["schema"] == 1
+    assert told["totals"]["documents"] == 3
+    assert told["routes"]["rows (spreadsheet)"] == 1
+    (guide,) = [row for row in told["documents"] if row["id"] == "guide.md"]
+    assert guide["headings"] == cantle.facts(GUIDE, id="guide.md").headings == 3
+    assert guide["route"]["cost"]["chunks"] == guide["route"]["cost"]["embeddings"]
+    texts = {"deal.txt": DEAL, "guide.md": GUIDE, "ports.csv": SHEET}
+    for row, strategy in zip(told["strategies"], (cantle.Structural, cantle.Window), strict=True):
+        chunks = strategy(12, unit="words").split_all(list(texts.values()), ids=list(texts))
+        made, faults = row["made"], cantle.boundaries(chunks)
+        assert made["chunks"] == made["embeddings"] == len(chunks)
+        assert made["stored_bytes"] == sum(len(text.encode()) for text in chunks.texts)
+        assert {name: fault["chunks"] for name, fault in made["faults"].items()} == faults.counts
+        assert made["faulty"]["chunks"] == faults.any.sum()
+
+
+def test_what_is_declared_decides(folder, tmp_path):
+    sources = write(tmp_path / "sources.toml", '[[source]]\nglob = "*.md"\nstrategy = "sentence"\n')
+    told = json.loads(inspect(folder, "--sources", sources, "--json", "-").out)
+    (guide,) = [row for row in told["documents"] if row["id"] == "guide.md"]
+    assert (guide["route"]["strategy"], guide["route"]["rule"]) == ("sentence", "declared")
+    assert told["strategies"][0]["strategy"] == "routed"
+
+
+def test_a_file_of_json_beside_the_table(folder, tmp_path):
+    file = tmp_path / "facts.json"
+    result = inspect(folder, "--json", file)
+    assert "guide.md" in result.out
+    assert json.loads(file.read_text())["totals"]["documents"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--strategies", "windows"], "strategy ('windows') must be one of"),
+        (["--sources", "nowhere.toml"], "cannot read nowhere.toml"),
+        (["--unit", "nothing"], "unit ('nothing') must be one of"),
+    ],
+)
+def test_wrong_calls_are_refused(folder, arguments, message):
+    result = cli(folder, *arguments, command="inspect")
+    assert result.status == 2
+    assert message in result.err
+
+
+def test_what_cannot_be_read_is_named(folder):
+    write(folder / "bad.txt", b"\xff\xfe")
+    result = inspect(folder)
+    assert result.status == 1
+    assert "skipped" in result.err
+    assert "guide.md" in result.out
