@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -218,6 +219,16 @@ def test_wrong_sources_are_refused(tmp_path, content, message):
     with pytest.raises(cantle.SettingError) as raised:
         cantle.Routed(40, unit="words", sources=file)
     assert message in str(raised.value)
+
+
+def test_the_readme_has_the_same_rules():
+    readme = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+    part = readme.split("<!-- rules -->", 1)[1].split("<!-- end of rules -->", 1)[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in part.split("\n") if line]
+    assert rows[2:] == [
+        [rule.documents, ", ".join(f"`{name}`" for name in rule.strategies), rule.why]
+        for rule in cantle.ROUTE_RULES
+    ]
 
 
 def test_the_command_routes_a_folder(tmp_path):

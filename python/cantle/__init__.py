@@ -16,14 +16,13 @@ from cantle.arrow import ChunkTable
 from cantle.chunk import Chunk
 from cantle.chunks import Chunks
 from cantle.documents import Documents, Skipped
-from cantle.facts import Facts, facts
 from cantle.forms import FORMATS
+from cantle.inspection import Facts, facts
 from cantle.invariants import RULES, Check, Rule, check
 from cantle.measure.boundaries import Boundaries, boundaries
 from cantle.numbering import Numbering
 from cantle.router import ROUTE_RULES, Cost, Route, RouteRule, route
 from cantle.ruler import TokenRuler
-from cantle.sheets import sheets
 from cantle.shortcut import split
 from cantle.strategies import (
     Clauses,
@@ -42,6 +41,7 @@ from cantle.strategies import (
 )
 from cantle.structure import KINDS, Block, Blocks, Report, Structure, blocks
 from cantle.tokenizer import Encoding, Offset, Tokenizer
+from cantle.workbook import sheets
 
 __all__ = [
     "EMPTY",

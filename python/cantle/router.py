@@ -14,7 +14,7 @@ import numpy as np
 
 from cantle import _core, units
 from cantle.documents import Text
-from cantle.facts import Facts, facts
+from cantle.inspection import Facts, facts
 from cantle.strategies.splitting import Splitting
 from cantle.strategies.text import REGISTRY, strategy_from_text
 from cantle.structure import Blocks

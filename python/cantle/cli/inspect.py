@@ -26,7 +26,7 @@ from cantle.cli.settings import settings_of, versions
 from cantle.cli.spool import spooled
 from cantle.cli.table import printable
 from cantle.cli.target import write_text
-from cantle.facts import Facts
+from cantle.inspection import Facts
 from cantle.measure.boundaries import FAULTS
 from cantle.router import Route
 from cantle.strategies import Routed, Splitting, strategies_from_text

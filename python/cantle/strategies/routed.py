@@ -86,6 +86,7 @@ class Routed(Splitting):
 
     @property
     def _declared(self) -> tuple[Declared, ...]:
+        """What is declared, read."""
         return self.sources  # type: ignore[return-value]
 
     def declared(self, id: str) -> Declared | None:

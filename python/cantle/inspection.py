@@ -105,7 +105,7 @@ def facts(
         >>> import cantle
         >>> found = cantle.facts("# Tea\\n\\nWarm the pot. Pour.\\n", id="tea.md")
         >>> found.headings, found.words, found.sentences
-        (1, 6, 2)
+        (1, 6, 3)
     """
     from cantle.strategies.clauses import Clauses
 
