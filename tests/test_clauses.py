@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -106,6 +107,21 @@ def test_a_contract():
     assert chunks[1].text.startswith("1. DEFINITIONS\n\n1.1 In this lease")
     assert chunks[1].heading_path == ("1 DEFINITIONS", "1.1")
     assert chunks[6].kind == "clause"
+
+
+def test_a_licence_that_is_installed():
+    text = (Path(__file__).parents[1] / "LICENSE-APACHE").read_text("utf-8")
+    chunks = cantle.Clauses(600).split(text, id="LICENSE.txt")
+    numbering = chunks.numbering
+    assert numbering.number == [
+        *("1", "2", "3", "4", "4(a)", "4(b)", "4(c)", "4(d)", "5", "6", "7", "8", "9")
+    ]
+    assert numbering.title[0] == "Definitions"
+    assert numbering.title[2] == "Grant of Patent License"
+    assert [key for key in numbering.reference_key] == [str(i) for i in (1, *range(2, 9), 9)]
+    notes = dict(zip(chunks.clause_numbers, chunks.notes, strict=True))
+    assert notes["9"] == "(See also clause 1.)"
+    assert cantle.route(text, id="LICENSE.txt").rule == "numbered"
 
 
 def test_items_may_be_chunks():

@@ -47,6 +47,8 @@ STRATEGIES = {
     "recursive, untrimmed, merged": lambda unit, overlap, size=100: cantle.Recursive(
         size, overlap, unit, trim=False, min_size=40
     ),
+    "rows": lambda unit, overlap, size=100: cantle.Rows(size, overlap, unit, format="csv"),
+    "clauses": lambda unit, overlap, size=100: cantle.Clauses(size, overlap, unit),
     "separators": lambda unit, overlap, size=100: cantle.Recursive(
         size, overlap, unit, separators=["\n\n", "\n", ". ", " "]
     ),

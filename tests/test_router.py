@@ -37,6 +37,7 @@ CASES = {
     "contract": (
         replace(FACTS, clauses=6, clause_paragraphs=4), "clauses", {"clause_paragraphs": 3},
     ),
+    "numbered": (replace(FACTS, clauses=5, references=2), "clauses", {"references": 1}),
     "structured": (replace(FACTS, headings=2), "structural", {"headings": 1}),
     "prose": (FACTS, "recursive", {"headings": 2}),
 }  # fmt: skip

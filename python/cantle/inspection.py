@@ -11,7 +11,8 @@ import numpy as np
 
 from cantle import _core, units
 from cantle.documents import Text
-from cantle.forms import OTHERWISE, form_of
+from cantle.forms import OTHERWISE, form_of, in_place
+from cantle.reading import readable
 from cantle.structure import Blocks, blocks
 
 _UNITS = "words"
@@ -110,7 +111,12 @@ def facts(
     from cantle.strategies.clauses import Clauses
 
     form = form_of(id) or ""
-    found = document if isinstance(document, Blocks) else blocks(document, format=form or OTHERWISE)
+    if isinstance(document, Blocks):
+        found = document
+    else:
+        # Source code without the extra that reads it is a plain text.
+        read = form if not form or in_place(form) or readable(form) else "text"
+        found = blocks(document, format=read or OTHERWISE)
     text = found.text
     kinds = found.kind
     length = max(len(text.encode()), 1)
@@ -123,7 +129,8 @@ def facts(
     sentences = _core.sentences(text)
     tables = np.flatnonzero(kinds == "table")
     rows, columns = _rows(found, text, form, tables.tolist())
-    numbering = Clauses(2**40, unit="bytes").split(document if form != "html" else found, id=id)
+    given = document if form in ("", "markdown", "text") else found
+    numbering = Clauses(2**40, unit="bytes").split(given, id=id)
     clauses = untitled = references = 0
     if (known := numbering.numbering) is not None:
         rows_of = zip(known.key, known.word, known.title, strict=True)

@@ -10,10 +10,20 @@ from cantle.forms import form_of, in_place
 from cantle.structure import blocks
 
 
-def forms_of(documents: Documents, format: str) -> list[object] | None:
+def readable(form: str) -> bool:
+    """Whether what reads a form is installed."""
+    try:
+        blocks("", format=form)
+    except ImportError:
+        return False
+    return True
+
+
+def forms_of(documents: Documents, format: str, *, missing: bool = False) -> list[object] | None:
     """Return for each document its blocks, its form's name or None, or None for all of it.
 
-    Documents whose blocks are not read where their text lies are read now.
+    Documents whose blocks are not read where their text lies are read now. With `missing`, forms
+    that need an extra which is not installed are left out.
     """
     if format != "auto":
         named: list[object] = [format] * len(documents)
@@ -21,6 +31,9 @@ def forms_of(documents: Documents, format: str) -> list[object] | None:
         return documents.forms()
     else:
         named = [form_of(name) for name in documents.ids]
+        if missing:
+            known = {form: readable(str(form)) for form in {*named} if form is not None}
+            named = [form if form is not None and known[form] else None for form in named]
     if not all(form is None or in_place(str(form)) for form in named):
         _read(documents, named)
     given = documents.forms()

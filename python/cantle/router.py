@@ -143,6 +143,13 @@ ROUTE_RULES: tuple[RouteRule, ...] = (
         "questions name clauses, and clauses name each other",
     ),
     RouteRule(
+        "numbered",
+        "five numbered clauses or more that are referred to, without headings",
+        (("clauses", ">=", 5), ("references", ">=", 2), ("headings", "<=", 1)),
+        ("clauses", "structural", "recursive"),
+        "questions name clauses, and clauses name each other",
+    ),
+    RouteRule(
         "structured",
         "two headings or more",
         (("headings", ">=", 2),),

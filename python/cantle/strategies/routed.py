@@ -149,7 +149,7 @@ class Routed(Splitting):
         return made
 
     def _forms(self, documents: Documents) -> list[object] | None:
-        return forms_of(documents, "auto")
+        return forms_of(documents, "auto", missing=True)
 
     def _routes(self, documents: Documents) -> tuple[_core.Splitter, list[int] | None]:
         known: dict[str, int] = {}

@@ -246,7 +246,10 @@ pub(super) fn number(rest: &str) -> Option<(Vec<u32>, usize)> {
     let (mut parts, mut at) = (Vec::new(), 0);
     loop {
         let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        if digits == 0 || digits > 3 || (bytes[at] == b'0' && parts.is_empty()) {
+        if digits == 0
+            || digits > 3
+            || (bytes[at] == b'0' && parts.is_empty() && !is_zero(&bytes[at..]))
+        {
             return None;
         }
         let mut part: u32 = rest[at..at + digits].parse().ok()?;
@@ -277,6 +280,12 @@ pub(super) fn number(rest: &str) -> Option<(Vec<u32>, usize)> {
         || (matches!(next, Some(',' | '-'))
             && bytes.get(at + 1).is_some_and(u8::is_ascii_alphanumeric));
     (!joined).then_some((parts, at))
+}
+
+/// Whether a number is a zero of one part: that of a clause before the first, and no version's.
+fn is_zero(bytes: &[u8]) -> bool {
+    let digit = |i: usize| bytes.get(i).is_some_and(u8::is_ascii_digit);
+    !digit(1) && !(bytes.get(1) == Some(&b'.') && digit(2))
 }
 
 /// The length of the items behind a number: "(a)(ii)".
@@ -524,6 +533,7 @@ mod tests {
             ("**7.2 Payment.** Invoices fall due.", "7.2"),
             ("> 7.2 Payment", "7.2"),
             ("7A.1 Late payment", "7A.1"),
+            ("0. Definitions", "0"),
         ] {
             assert_eq!(seen(line).as_deref(), Some(want), "{line}");
         }
@@ -545,6 +555,8 @@ mod tests {
             "2024",
             "7",
             "7.2%",
+            "0.1.0 Words",
+            "007. Words",
             "7.2 % of the price",
             "1,000 Units",
             "7/2 Time",

@@ -156,6 +156,10 @@ impl Clauses {
                 line = bare(rest.trim_start().split(['\n', '\r']).next().unwrap_or_default());
             }
             let short = line.len() <= 4 * COLUMNS && line.split_whitespace().count() <= WORDS;
+            // "1. Definitions." is a title where something follows.
+            let stopped = line.strip_suffix('.').filter(|line| is_capital(line));
+            let stopped = stopped.filter(|_| !rest.trim().is_empty());
+            let line = if alone { stopped.unwrap_or(line) } else { line };
             let title = if short && alone && !self.list[i].item && reads_as_title(line) {
                 line
             } else {
@@ -337,6 +341,8 @@ impl Clauses {
 fn candidates<'t>(text: &'t str, blocks: &[Block], guard: &Guard<'_>) -> Result<Vec<Found<'t>>> {
     let mut found = Vec::new();
     let mut asked = 0;
+    // How the line before ends, and where it does.
+    let (mut end, mut ended) = (Before::Stop, 0);
     for (i, block) in blocks.iter().enumerate() {
         if matches!(
             block.kind,
@@ -346,8 +352,11 @@ fn candidates<'t>(text: &'t str, blocks: &[Block], guard: &Guard<'_>) -> Result<
         }
         let heading = if block.kind == Kind::Heading { block.level } else { 0 };
         let mut at = block.start;
-        let mut end = Before::Stop;
-        let mut apart = true;
+        if ended != block.start {
+            end = Before::Stop;
+        }
+        // A reader of plain text may take the end of a reference for the start of an item.
+        let mut apart = end != Before::Cue;
         let mut any = false;
         while at < block.end {
             if at - asked.min(at) > ASK {
@@ -378,6 +387,7 @@ fn candidates<'t>(text: &'t str, blocks: &[Block], guard: &Guard<'_>) -> Result<
             apart = line.trim().is_empty();
             at += length + if rest[length..].starts_with("\r\n") { 2 } else { 1 };
         }
+        ended = block.end;
         if heading > 0 && !any && block.starts_section() {
             found.push(Found::Heading(Plain { block: i, level: heading }));
         }

@@ -69,6 +69,15 @@ fn numbers_nest() {
 }
 
 #[test]
+fn a_reference_over_a_line_break_starts_no_clause() {
+    let text = "5. Conveying\n\n    a) The work must carry notices.\n\n    b) It is released under \
+                section\n    7.  This requirement modifies section 4.\n\n    c) You must license it.\n\n\
+                6. Forms\n";
+    assert_eq!(seen(text), ["5 Conveying", "5(a) < 5", "5(b) < 5", "5(c) < 5", "6 Forms"]);
+    assert_eq!(seen("0. Definitions.\n\n1. Source.\n"), ["0 Definitions", "1 Source"]);
+}
+
+#[test]
 fn articles_sections_and_paragraphs() {
     let text = "Article 1\nScope\n\n1. This applies.\n\n2. It ends.\n\nArticle 2 - Words\n\n(a) one;\n\
                 (b) two.\n\n§ 3 Zahlung\n\n§ 3a Verzug\n";
