@@ -99,7 +99,7 @@ impl Clauses {
         let opens = |(space, of): (usize, &Space)| Some((of.clause?, space as u32));
         let opened = spaces.iter().enumerate().filter_map(opens).collect();
         let mut made = Self { list: clauses, spaces, opened, known, entries, ..Self::default() };
-        made.title(text);
+        made.title(text, blocks);
         made.references = references::read(text, &blocks.blocks, &made, names, guard)?;
         made.referrers = references::referrers(&made);
         Ok(made)
@@ -140,9 +140,20 @@ impl Clauses {
 
     /// Finds the title of each clause: its line if that reads as one, or a few words of it before a
     /// dot.
-    fn title(&mut self, text: &str) {
-        for i in 0..self.list.len() {
-            let end = self.end(i, text);
+    fn title(&mut self, text: &str, blocks: &Blocks) {
+        // Where the next clause or heading starts.
+        let mut ends = vec![text.len(); self.list.len()];
+        let mut next = text.len();
+        for (entry, _) in self.entries.iter().rev() {
+            next = match *entry {
+                Entry::Clause(clause) => {
+                    ends[clause] = next;
+                    self.list[clause].start
+                }
+                Entry::Heading(block) => blocks.blocks[block].start,
+            };
+        }
+        for (i, end) in ends.into_iter().enumerate() {
             let words = &text[self.list[i].words.min(end)..end];
             let line = words.split(['\n', '\r']).next().unwrap_or_default();
             let rest = &words[line.len()..];
