@@ -81,6 +81,73 @@ def test_documents_are_routed_by_what_they_hold(text, id, rule, strategy):
     assert found.cost.units == chunks.size.sum()
 
 
+CHANGELOG = """# Changelog
+
+## 2.1.0 - 2024-05-01
+
+### Added
+
+- A faster way to count.
+
+## 2.0.0 - 2024-01-15
+
+### Changed
+
+- Settings are keyword-only.
+"""
+POLICY = """Travel policy
+
+1. Booking
+
+Book two weeks ahead. The cheapest fare counts.
+
+2. Meals
+
+Up to 40 euros a day; see section 1.
+
+3. Refunds
+
+Within 30 days.
+"""
+TRANSCRIPT = """Ann: So about the fence, it is 7.2 metres.
+Bob: Right. And did you call the plumber?
+Ann: On 5 January. He wants 300 euros.
+"""
+TICKETS = "id,opened,text\n17,2024-05-01,The door sticks.\n18,2024-05-02,It leaks.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "id", "kind", "rule", "strategy"),
+    [
+        (CHANGELOG, "CHANGELOG.md", "", "structured", "structural"),
+        (POLICY, "travel.txt", "policy", "declared policy", "structural"),
+        (POLICY, "travel.txt", "", "structured", "structural"),
+        (POLICY, "travel.txt", "terms", "declared contract", "clauses"),
+        (TRANSCRIPT, "call.txt", "transcript", "mixed topics", "recursive"),
+        (TRANSCRIPT, "call.txt", "", "prose", "recursive"),
+        (TICKETS, "tickets.csv", "", "spreadsheet", "rows"),
+        (TICKETS.replace("id,opened,", ""), "one.txt", "ticket", "ticket", "whole"),
+        (TRANSCRIPT * 40, "mail.txt", "email", "long ticket", "recursive"),
+    ],
+)
+def test_documents_in_the_shapes_that_real_ones_have(text, id, kind, rule, strategy):
+    found = cantle.route(text, id=id, kind=kind)
+    assert (found.rule, found.strategy.strategy) == (rule, strategy)
+
+
+def test_source_code_without_its_extra_is_routed_as_text(monkeypatch):
+    def missing(language):
+        raise ImportError("no grammar")
+
+    monkeypatch.setattr(cantle.code, "_load", missing)
+    text = "import os\n\n\ndef f():\n    return os\n"
+    found = cantle.route(text, id="a.py")
+    assert (found.rule, found.strategy.strategy) == ("source code", "recursive")
+    chunks = cantle.Routed(40, unit="words").split_all([text, GUIDE], ids=["a.py", "b.md"])
+    assert chunks[0].text == text.strip()
+    assert chunks[1].kind == "prose"
+
+
 def test_facts_are_counted():
     known = cantle.facts(GUIDE + "\n- a\n- b\n\n" + TABLE, id="a.md", kind="guide", unit="chars")
     assert (known.headings, known.depth, known.items, known.tables, known.rows) == (3, 2, 2, 1, 9)
