@@ -33,6 +33,7 @@ _SCRIPTS = {
     "Han": "\u3400-\u9fff\U00020000-\U0003ffff",
 }
 _OF_SCRIPT = {name: re.compile(f"[{chars}]") for name, chars in _SCRIPTS.items()}
+_WORKBOOKS = (".xlsx", ".xlsm")
 _SAMPLE = 100_000
 """Characters that scripts are counted in."""
 
@@ -49,7 +50,7 @@ class Facts:
     kind: str = ""
     """What it is declared to be, in a word of the caller's: `contract`, `policy`, `ticket`."""
     form: str = ""
-    """One of `cantle.FORMATS`; empty where nothing tells."""
+    """One of `cantle.FORMATS`, or `xlsx` for a workbook; empty where nothing tells."""
     chars: int = 0
     words: int = 0
     size: int = 0
@@ -110,13 +111,13 @@ def facts(
     """
     from cantle.strategies.clauses import Clauses
 
-    form = form_of(id) or ""
+    form = form_of(id) or ("xlsx" if id.lower().endswith(_WORKBOOKS) else "")
     if isinstance(document, Blocks):
         found = document
     else:
         # Source code without the extra that reads it is a plain text.
-        read = form if not form or in_place(form) or readable(form) else "text"
-        found = blocks(document, format=read or OTHERWISE)
+        read = OTHERWISE if form in ("", "xlsx") else form
+        found = blocks(document, format=read if in_place(read) or readable(read) else "text")
     text = found.text
     kinds = found.kind
     length = max(len(text.encode()), 1)
@@ -129,7 +130,7 @@ def facts(
     sentences = _core.sentences(text)
     tables = np.flatnonzero(kinds == "table")
     rows, columns = _rows(found, text, form, tables.tolist())
-    given = document if form in ("", "markdown", "text") else found
+    given = document if form in ("", "markdown", "text", "xlsx") else found
     numbering = Clauses(2**40, unit="bytes").split(given, id=id)
     clauses = untitled = references = 0
     if (known := numbering.numbering) is not None:
@@ -181,7 +182,8 @@ def _rows(found: Blocks, text: str, form: str, tables: list[int]) -> tuple[int, 
     if not tables:
         return 0, 0
     given: Any = text if form in ("csv", "tsv") else found
-    rows = Rows(2**40, unit="bytes", format=form or "auto").split(given)
+    form = "auto" if form in ("", "xlsx") else form
+    rows = Rows(2**40, unit="bytes", format=form).split(given)
     count = int(np.count_nonzero(rows.kind == "row"))
     first = int(tables[0])
     data = text.encode()[int(found.byte_start[first]) : int(found.byte_end[first])].decode()

@@ -116,24 +116,17 @@ ROUTE_RULES: tuple[RouteRule, ...] = (
     ),
     RouteRule(
         "spreadsheet",
-        "CSV and TSV of two columns or more",
-        (("form", "in", ("csv", "tsv")), ("columns", ">=", 2)),
+        "CSV, TSV and workbooks, of two columns or more",
+        (("form", "in", ("csv", "tsv", "xlsx")), ("columns", ">=", 2)),
         ("rows", "recursive"),
         "a row is one answer, and its header says what the cells mean",
     ),
     RouteRule(
         "spreadsheet notes",
-        "CSV and TSV of one column",
-        (("form", "in", ("csv", "tsv")),),
+        "CSV, TSV and workbooks, of one column",
+        (("form", "in", ("csv", "tsv", "xlsx")),),
         ("recursive",),
         "free text in cells is prose",
-    ),
-    RouteRule(
-        "tables",
-        "three fifths or more of it in tables",
-        (("table_share", ">=", 0.6), ("rows", ">=", 3)),
-        ("rows", "structural", "recursive"),
-        "a row is one answer, and its header says what the cells mean",
     ),
     RouteRule(
         "contract",
@@ -141,6 +134,13 @@ ROUTE_RULES: tuple[RouteRule, ...] = (
         (("clause_paragraphs", ">=", 4),),
         ("clauses", "structural", "recursive"),
         "questions name clauses, and clauses name each other",
+    ),
+    RouteRule(
+        "tables",
+        "three fifths or more of it in tables",
+        (("table_share", ">=", 0.6), ("rows", ">=", 3)),
+        ("rows", "structural", "recursive"),
+        "a row is one answer, and its header says what the cells mean",
     ),
     RouteRule(
         "numbered",

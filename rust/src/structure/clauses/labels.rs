@@ -285,7 +285,7 @@ pub(super) fn number(rest: &str) -> Option<(Vec<u32>, usize)> {
 /// Whether a number is a zero of one part: that of a clause before the first, and no version's.
 fn is_zero(bytes: &[u8]) -> bool {
     let digit = |i: usize| bytes.get(i).is_some_and(u8::is_ascii_digit);
-    !digit(1) && !(bytes.get(1) == Some(&b'.') && digit(2))
+    !(digit(1) || bytes.get(1) == Some(&b'.') && digit(2))
 }
 
 /// The length of the items behind a number: "(a)(ii)".

@@ -355,10 +355,12 @@ fn candidates<'t>(text: &'t str, blocks: &[Block], guard: &Guard<'_>) -> Result<
     // How the line before ends, and where it does.
     let (mut end, mut ended) = (Before::Stop, 0);
     for (i, block) in blocks.iter().enumerate() {
-        if matches!(
-            block.kind,
-            Kind::Table | Kind::Code | Kind::Html | Kind::FrontMatter | Kind::Row
-        ) {
+        if matches!(block.kind, Kind::Code | Kind::Html | Kind::FrontMatter | Kind::Row) {
+            continue;
+        }
+        // Numbers with a gap behind them look like columns to a reader of plain text.
+        let table = block.kind == Kind::Table;
+        if table && text[block.start..].trim_start().starts_with(['|', '+', '<']) {
             continue;
         }
         let heading = if block.kind == Kind::Heading { block.level } else { 0 };
@@ -378,7 +380,11 @@ fn candidates<'t>(text: &'t str, blocks: &[Block], guard: &Guard<'_>) -> Result<
             let length = memchr2(b'\n', b'\r', rest.as_bytes()).unwrap_or(rest.len());
             let line = &rest[..length];
             if !line.trim().is_empty() {
-                if let Some(label) = labels::label(line) {
+                let label = labels::label(line);
+                let of_columns = |label: &labels::Label<'_>| {
+                    line[label.behind..].trim_end().contains("  ") || line.contains('\t')
+                };
+                if let Some(label) = label.filter(|label| !(table && of_columns(label))) {
                     let indent = line.len() - line.trim_start().len();
                     // A heading is one clause; its rule is none.
                     if !(heading > 0 && any) {

@@ -42,6 +42,14 @@ fn the_example_of_the_requirements() {
 }
 
 #[test]
+fn a_gap_behind_a_number_makes_no_table() {
+    let text = "7.1  Invoices fall due.\n7.2  They are paid at once.\n7.3  Clause 7.1 stands.\n";
+    assert_eq!(seen(text), ["7.1", "7.2", "7.3"]);
+    assert_eq!(notes(text), ["7.1: (See also clause 7.3.)"]);
+    assert_eq!(seen("1.1  Apples  30\n1.2  Pears   40\n1.3  Plums   50\n"), [""; 0]);
+}
+
+#[test]
 fn numbers_nest() {
     let text = "AGREEMENT\n\n1. Definitions\n\n1.1 In this Agreement:\n\n(a) words mean things;\n\n    \
                 (i) some; and\n\n    (ii) others;\n\n(b) more do.\n\n1.2 Headings are ignored.\n\n2. \
