@@ -117,7 +117,7 @@ TEXTS: Bad = [
 ]  # fmt: skip
 
 FORM = "name[:size[:overlap[:unit]]][,key=value...]"
-KNOWN = "must be one of whole, window, recursive, sentence, structural"
+KNOWN = "must be one of whole, window, recursive, sentence, structural, clauses, rows, routed"
 IN_TEXT: Bad = [
     ("unknown", lambda: cantle.strategy_from_text("nope"), ValueError, f"strategy ('nope') {KNOWN}"),
     ("empty", lambda: cantle.strategy_from_text(""), ValueError, f"strategy ('') {KNOWN}"),

@@ -205,7 +205,8 @@ WRONG = [
     ),
     (
         ["-s", "magic"],
-        "strategy ('magic') must be one of whole, window, recursive, sentence, structural",
+        "strategy ('magic') must be one of whole, window, recursive, sentence, structural, "
+        "clauses, rows, routed",
     ),
     (["-s", "window:8,deep=2"], "strategy ('window:8,deep=2'): 'deep=2' sets nothing of window"),
     (["-s", "window:x"], "size ('x') must be a whole number"),

@@ -240,6 +240,8 @@ def test_summary_for_a_program() -> None:
         "chunks": 2,
         "over_limit": 0,
         "bytes": len(TEXT),
+        "chunks_left_out": {},
+        "chunks_warned": 0,
         "skipped": {"no column 'text'": 2, "not UTF-8": 1},
         "left_out": 1,
         "output": "out.parquet",
