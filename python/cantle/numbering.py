@@ -147,6 +147,7 @@ class Numbering:
         if not found:
             return Numbering(self._tables | {"target": target})
         notes, note = self._notes(columns, ids, found)
+        note.setflags(write=False)
         columns["note"] = note
         return Numbering(self._tables | {"target": target, "notes": notes})
 
