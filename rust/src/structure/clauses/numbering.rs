@@ -164,6 +164,9 @@ impl Numbering {
         for (i, one) in found.iter().enumerate().rev() {
             ahead[i].clone_from(&next);
             if let Found::Candidate(candidate) = one {
+                if candidate.before == Before::Cue && !candidate.apart {
+                    continue;
+                }
                 match candidate.label.mark {
                     Mark::Numbered | Mark::Named => next = Some(candidate.label.parts.clone()),
                     Mark::Attached => next = None,

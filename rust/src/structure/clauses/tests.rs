@@ -82,7 +82,8 @@ fn a_reference_over_a_line_break_starts_no_clause() {
                 section\n    7.  This requirement modifies section 4.\n\n    c) You must license it.\n\n\
                 6. Forms\n";
     assert_eq!(seen(text), ["5 Conveying", "5(a) < 5", "5(b) < 5", "5(c) < 5", "6 Forms"]);
-    assert_eq!(seen("0. Definitions.\n\n1. Source.\n"), ["0 Definitions", "1 Source"]);
+    let licence = "0. Definitions.\n\nWords.\n\n1. Source.\n\nMore.\n";
+    assert_eq!(seen(licence), ["0 Definitions", "1 Source"]);
 }
 
 #[test]
