@@ -187,6 +187,54 @@ def test_documents_refer_to_each_other_within_a_scope_alone():
     assert hash(strategy) == hash(pickle.loads(pickle.dumps(strategy)))
 
 
+def test_a_document_may_call_itself_by_its_name():
+    master = (
+        "2.1 The price.\n\n2.2 See clause 2.1 of the Master Agreement and clause 2.1.\n\n"
+        "2.3 See clause 2.1 and 2.3 of the Master Agreement.\n\n2.4 See clause 2.1.\n"
+    )
+    scope = {"Master": "other.txt", "Master Agreement": "master.txt", "master agreement": "x"}
+    for size in (60, 2):
+        clauses = cantle.Clauses(size, unit="words", scope=scope)
+        texts = [master, "1.1 Clause 2.1 of the Master Agreement applies.\n\n2.1 No.\n"]
+        chunks = clauses.split_all(texts, ids=["master.txt", "other.txt"])
+        notes = {chunk.clause_number: chunk.notes for chunk in chunks if chunk.doc == 0}
+        assert notes == {
+            "2.1": "(See also clauses 2.2 and 2.4.) (See also clause 2.3.) "
+            "(See also clause 1.1 of other.txt.)",
+            "2.2": "",
+            "2.3": "",
+            "2.4": "",
+        }
+        assert not any(chunk.notes for chunk in chunks if chunk.doc == 1)
+
+
+def test_notes_of_all_parts_of_a_clause_have_room_in_a_prefix():
+    text = "1. Term\n\n1.1 " + "It goes on.\n\n" * 20 + "1.2 See clause 1.1.\n"
+    chunks = cantle.Clauses(18, unit="words", prefix="{path}\n{notes}").split(text)
+    parts = [chunk for chunk in chunks if chunk.clause_number == "1.1"]
+    assert len(parts) > 2
+    for chunk in parts:
+        assert chunk.notes == "(See also clause 1.2.)"
+        assert chunk.notes in chunk.embed_text
+        assert not chunk.flags & cantle.SHORTENED
+        assert len(chunk.embed_text.split()) <= 18
+
+
+def test_blocks_that_are_handed_in_keep_their_numbers_and_pages():
+    # A block is divided where clauses start in it; the pages behind it were those of others.
+    found = cantle.Blocks(
+        [
+            cantle.Block("Terms", kind="heading", level=1, page=1),
+            cantle.Block("1.1 Pay now.\n1.2 See clause 1.1.\n1.3 More.", page=2),
+            cantle.Block("1.4 End.", page=3),
+        ]
+    )
+    chunks = cantle.Clauses(60, unit="words").split(found)
+    assert chunks.clause_numbers == ["1.1", "1.2", "1.3", "1.4"]
+    assert [[*chunk.blocks] for chunk in chunks] == [[0, 1], [1], [1], [2]]
+    assert chunks.page.tolist() == [1, 2, 2, 3]
+
+
 def test_notes_count_with_a_prefix():
     text = "1.1 Pay.\n\n" + "".join(f"1.{i} Clause 1.1 applies here too.\n\n" for i in range(2, 9))
     chunks = cantle.Clauses(16, unit="words", prefix="path").split(text)
@@ -228,6 +276,10 @@ def test_false_friends_are_no_clauses(text):
     [
         ({"items": 1}, TypeError, "items (1) must be True or False"),
         ({"scope": ["x"]}, TypeError, "scope (['x']) must be a mapping from names to ids of"),
+        ({"scope": (1,)}, TypeError, "scope ((1,)) must be a mapping from names to ids of"),
+        ({"scope": ("ab",)}, TypeError, "scope (('ab',)) must be a mapping from names to ids"),
+        ({"scope": {"\ud800": "a"}}, cantle.SettingError, "scope ('\\ud800') holds a lone surr"),
+        ({"prefix": "{path}\ud800"}, cantle.SettingError, "prefix ('{path}\\ud800') holds a lone"),
         ({"scope": {"A": "a"}, "prefix": "path"}, cantle.SettingError, "prefix ('path') does not"),
         ({"format": "docx"}, cantle.SettingError, "format ('docx') must be one of 'auto', "),
     ],

@@ -85,6 +85,29 @@ def test_a_long_row_carries_its_key():
     assert one[1].context == "id,state,text,more\n17"
 
 
+def test_values_of_marks_alone_are_rows():
+    # They were taken for the rules of a drawn table, and went with the row before.
+    text = "| f | win |\n|---|---|\n| x | + |\n| - | = |\n| + | + |\n|  | |\n"
+    chunks = cantle.Rows(60, unit="words").split(text, id="a.md")
+    assert [chunk.text for chunk in chunks[1:]] == ["| - | = |", "| + | + |", "|  | |"]
+    assert (chunks.flags & cantle.EMPTY).tolist() == [0, 0, 0, cantle.EMPTY]
+
+
+def test_a_quote_inside_a_field_is_a_letter():
+    text = 'a,b,c\n5" pipe,long and more,z\n'
+    chunks = cantle.Rows(2, unit="words").split(text, id="a.csv")
+    assert chunks[2].context == 'a,b,c\n5" pipe'
+    semicolons = cantle.Rows(9, unit="words").split('5" a;b;c,\n1;2;3\n', id="a.csv")
+    assert cantle.facts('5" a;b;c,\n1;2;3\n', id="a.csv").columns == 3
+    assert len(semicolons) == 1
+
+
+def test_a_byte_order_mark_is_no_chunk():
+    chunks = cantle.Rows(9, unit="words").split("\ufeffa,b\n1,2\n3,4\n", id="a.csv")
+    assert chunks.texts == ["\ufeffa,b\n1,2", "3,4"]
+    assert chunks.contexts == ["", "a,b"]
+
+
 def test_prefix_and_row_keep_the_size():
     long = " ".join(f"w{i}" for i in range(40))
     text = f"# Tickets\n\n| id | text |\n|---|---|\n| 17 | {long} |\n| 18 | short |\n"

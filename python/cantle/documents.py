@@ -283,18 +283,23 @@ def _checked_ids(
         if not isinstance(name, str):
             raise TypeError(f"ids[{i}] ({name!r}) must be str, not {type(name).__qualname__}")
         if not name.isascii():
-            _writable(i, name)
+            check_writable(f"ids[{i}]", name)
         if (other := seen.setdefault(name, i)) != i:
             raise _core.SettingError(f"ids[{i}] ({name!r}) is also ids[{other}]")
     return checked
 
 
-def _writable(i: int, name: str) -> None:
+def check_writable(name: str, value: str) -> None:
+    """Check that a string can be written as UTF-8.
+
+    Raises:
+        SettingError: It holds a lone surrogate; says where.
+    """
     try:
-        name.encode()
+        value.encode()
     except UnicodeEncodeError as error:
         raise _core.SettingError(
-            f"ids[{i}] ({name!r}) holds a lone surrogate at character {error.start}: it cannot be "
+            f"{name} ({value!r}) holds a lone surrogate at character {error.start}: it cannot be "
             "written as UTF-8"
         ) from None
 

@@ -133,6 +133,7 @@ class Numbering:
         known = {pair: row for row, pair in enumerate(zip(own, keys, strict=True))}
         target = self.target.copy()
         found: dict[int, list[int]] = {}
+        plain = {*zip(self.source.tolist(), target.tolist(), strict=True)}
         named = self._tables["document"]
         wanted = self.reference_key
         for row in np.flatnonzero(named >= 0).tolist():
@@ -142,7 +143,9 @@ class Numbering:
                 continue
             target[row] = clause
             source = int(self.source[row])
-            if source >= 0 and own[source] != doc:
+            # A text may call itself by its name as well.
+            known_here = (source, clause) in plain or self.within(source, clause)
+            if source >= 0 and not known_here:
                 found.setdefault(clause, []).append(source)
         if not found:
             return Numbering(self._tables | {"target": target})
@@ -166,19 +169,27 @@ class Numbering:
                 first = columns_at
             else:
                 last = columns_at
+        last_made: tuple[list[int], int] | None = None
         for row, (a, b) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
             clauses = [*range(a, b)]
             if (clause := int(columns["clause"][row])) >= 0 and clause not in clauses:
                 clauses.append(clause)
-            sources = sorted({source for clause in clauses for source in found.get(clause, ())})
+            sources = {source for clause in clauses for source in found.get(clause, ())}
+            sources -= {*range(a, b)}
             if not sources:
                 continue
-            more = " ".join(
-                _core.note([(word[s], f"{number[s]} of {ids[self.doc[s]]}")]) for s in sources
-            )
-            before = self.note(int(note[row]))
-            note[row] = len(notes)
-            notes.append(f"{before} {more}" if before else more)
+            mine = (clauses, int(note[row]))
+            # All parts of a clause share one note.
+            if mine != last_made:
+                last_made = mine
+                doc = columns["doc"][row]
+                more = [
+                    (word[s], number[s] + (f" of {ids[self.doc[s]]}" if self.doc[s] != doc else ""))
+                    for s in sorted(sources)
+                ]
+                words = (self.note(mine[1]), *(_core.note([one]) for one in more))
+                notes.append(" ".join(filter(None, words)))
+            note[row] = len(notes) - 1
         return notes, note
 
     def __len__(self) -> int:

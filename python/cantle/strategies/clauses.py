@@ -8,7 +8,7 @@ from typing import Any
 
 from cantle import _core
 from cantle.chunks import Chunks
-from cantle.documents import Documents
+from cantle.documents import Documents, check_writable
 from cantle.forms import check_format, in_place
 from cantle.numbering import Numbering
 from cantle.reading import forms_of
@@ -105,6 +105,8 @@ def _checked(scope: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(pairs, tuple):
         raise TypeError(f"scope ({scope!r}) must be a mapping from names to ids of documents")
     for pair in pairs:
-        if len(pair) != 2 or not all(isinstance(part, str) and part for part in pair):
+        paired = isinstance(pair, tuple) and len(pair) == 2
+        if not paired or not all(isinstance(part, str) and part for part in pair):
             raise TypeError(f"scope ({scope!r}) must be a mapping from names to ids of documents")
+        check_writable("scope", pair[0])
     return pairs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -101,9 +101,13 @@ class Routed(Splitting):
             id: Its id.
             cost: Whether to cut it to see what that costs.
         """
+        return self._route(document, id, self.declared(id), cost=cost)
+
+    def _route(
+        self, document: Text | Blocks, id: str, declared: Declared | None, *, cost: bool
+    ) -> Route:
         from cantle import router
 
-        declared = self.declared(id)
         kind = declared.kind if declared is not None else ""
         settings = {"overlap": self.overlap, "trim": self.trim}
         common = {"id": id, "size": self.size, "unit": self.unit}
@@ -151,18 +155,31 @@ class Routed(Splitting):
     def _forms(self, documents: Documents) -> list[object] | None:
         return forms_of(documents, "auto", missing=True)
 
-    def _routes(self, documents: Documents) -> tuple[_core.Splitter, list[int] | None]:
+    def _routes(
+        self, documents: Documents, names: Sequence[str] | None = None
+    ) -> tuple[_core.Splitter, list[int] | None]:
+        ids = documents.ids if names is None else names
+        measures = callable(units.resolve(self.unit))
         known: dict[str, int] = {}
         splitters: list[_core.Splitter] = []
         routes = []
         for doc, text in enumerate(documents.texts):
             given = None if documents.blocks is None else documents.blocks[doc]
+            declared = self.declared("" if ids is None else ids[doc])
+            # A part of a document is not in its form.
             id = "" if documents.ids is None else documents.ids[doc]
             try:
-                strategy = self.route(text if given is None else given, id=id, cost=False).strategy
-            except (_core.TextError, TypeError):
-                # A text that cannot be read is told of when it is cut.
-                routes.append(len(known))
+                strategy = self._route(
+                    text if given is None else given, id, declared, cost=False
+                ).strategy
+            except _core.SettingError:
+                raise
+            except Exception as error:
+                # What cannot be read, or that a caller's own unit fails for, is told of when it is
+                # cut, by what all are cut by otherwise.
+                if not (measures or isinstance(error, _core.TextError | TypeError)):
+                    raise
+                routes.append(len(documents.texts))
                 continue
             if strategy.fingerprint not in known:
                 known[strategy.fingerprint] = len(splitters)
@@ -200,8 +217,8 @@ def _from_file(path: Path) -> tuple[Declared, ...]:
                 'before Python 3.11 reading TOML needs one more package: pip install "tomli"'
             ) from None
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _core.SettingError(f"{path} is no TOML: {error}") from None
     rows = tables.pop("source", [])
     if tables:

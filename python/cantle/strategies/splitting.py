@@ -19,6 +19,7 @@ from cantle.documents import (
     Text,
     arrow_parts,
     arrow_strings,
+    check_writable,
     is_arrow,
     one_document,
 )
@@ -97,6 +98,7 @@ class Splitting:
         prefix: object = getattr(self, "prefix", None)
         if prefix is not None and not isinstance(prefix, str):
             raise TypeError(f"prefix ({prefix!r}) must be a template or None")
+        check_writable("prefix", prefix or "")
         template = _core.TEMPLATE if prefix == "path" else prefix
         object.__setattr__(self, "_template", template)
         return template
@@ -118,8 +120,15 @@ class Splitting:
         """Return the documents' titles, where they count towards a chunk's size."""
         return None
 
-    def _routes(self, documents: Documents) -> tuple[_core.Splitter, list[int] | None]:
-        """Return what cuts, and for each document which of several splitters does."""
+    def _routes(
+        self, documents: Documents, names: Sequence[str] | None = None
+    ) -> tuple[_core.Splitter, list[int] | None]:
+        """Return what cuts, and for each document which of several splitters does.
+
+        Args:
+            documents: What is cut.
+            names: The id of the document that each is a part of. Default: their own ids.
+        """
         return self._splitter, None
 
     def _target(self) -> int | None:
@@ -307,7 +316,9 @@ class Splitting:
             raise _core.SettingError("parents must be in the order of their documents")
         splitter, routes = self._splitter, None
         if self._routing:
-            splitter, routes = self._routes(Documents(parents.texts))
+            ids = parents.documents.ids
+            names = ["" if ids is None else ids[doc] for doc in parents.doc.tolist()]
+            splitter, routes = self._routes(Documents(parents.texts), names)
         columns = splitter.split_within(
             parents.documents.texts,
             parents.doc,

@@ -31,15 +31,27 @@ pub fn blocks(text: &str, delimiter: u8) -> Blocks {
 pub fn delimiter(text: &str) -> u8 {
     let Some((start, end)) = records(text, DELIMITERS[0]).next() else { return DELIMITERS[0] };
     let mut counts = [0_usize; DELIMITERS.len()];
-    let mut quoted = false;
-    for byte in text[start..end].bytes() {
-        quoted ^= byte == b'"';
-        if let Some(i) = DELIMITERS.iter().position(|&mark| mark == byte && !quoted) {
-            counts[i] += 1;
-        }
+    let first = &text[start..end];
+    for at in marks(first, |byte| DELIMITERS.contains(&byte)) {
+        let found = DELIMITERS.iter().position(|&mark| mark == first.as_bytes()[at]);
+        found.into_iter().for_each(|i| counts[i] += 1);
     }
     let most = counts.iter().copied().max().unwrap_or(0);
     counts.iter().position(|&count| count == most).map_or(DELIMITERS[0], |i| DELIMITERS[i])
+}
+
+/// Where a record has marks between its fields. A quote opens at the start of a field alone, as for the
+/// reader of records; in `5" pipe` it is a letter.
+pub fn marks(record: &str, is_mark: impl Fn(u8) -> bool) -> impl Iterator<Item = usize> {
+    let (mut quoted, mut opens) = (false, true);
+    record.bytes().enumerate().filter_map(move |(at, byte)| {
+        let mark = !quoted && is_mark(byte);
+        let quote = byte == b'"' && (quoted || opens);
+        quoted ^= quote;
+        // Behind the closing quote another one is part of the field, which goes on.
+        opens = mark || quote;
+        mark.then_some(at)
+    })
 }
 
 /// The records of a table, as spans of bytes with their line break. Blank lines are none.
@@ -117,6 +129,11 @@ mod tests {
         assert_eq!(seen("a\tb\r1\t2"), ["a\tb\r", "1\t2"]);
         assert_eq!(seen("\"never closed\n1,2\n"), ["\"never closed\n1,2\n"]);
         assert_eq!(seen(" \n\n"), [""; 0]);
+        assert_eq!(
+            seen("5\" pipe;a,b;\"c;\"\"d\"\n1;2;3"),
+            ["5\" pipe;a,b;\"c;\"\"d\"\n", "1;2;3"]
+        );
+        assert_eq!(delimiter("5\" pipe;a,b;\"c;,,,\"\"d\"\n1;2;3"), b';');
         assert_eq!(seen("word\nmore"), ["word\n", "more"]);
     }
 

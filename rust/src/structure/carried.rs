@@ -38,8 +38,7 @@ pub fn carried(
     start: usize,
     end: usize,
 ) -> Carried {
-    let first = blocks.partition_point(|block| block.end <= start);
-    let last = first + blocks[first..].iter().take_while(|block| block.start < end).count();
+    let (first, last) = touched(blocks, start, end);
     let mut bytes = [0_usize; Kind::ALL.len()];
     let mut body = None;
     let mut flags = 0;
@@ -70,6 +69,13 @@ pub fn carried(
     };
     let context = blocks[first..last].first().and_then(|block| head(text, block, start));
     Carried { kind, heading, context, key: None, flags, blocks: (first, last), lost: 0 }
+}
+
+/// The first and behind the last of the blocks that a span touches.
+#[must_use]
+pub fn touched(blocks: &[Block], start: usize, end: usize) -> (usize, usize) {
+    let first = blocks.partition_point(|block| block.end <= start);
+    (first, first + blocks[first..].iter().take_while(|block| block.start < end).count())
 }
 
 /// The head of a block, for a chunk that starts behind it.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::blocks::{Block, Blocks, Kind};
 use crate::cuts::Level;
@@ -9,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::guard::Guard;
 use crate::pack::{Limit, Packed, Packer};
 use crate::ruler::Ruler;
-use crate::structure::carried::{Carried, SHORTENED, carried, head};
-use crate::structure::clauses::Clauses;
+use crate::structure::carried::{Carried, SHORTENED, carried, head, touched};
+use crate::structure::clauses::{Clauses, Notes};
 use crate::structure::depth::{Chosen, Depth, choose};
 use crate::structure::prefix::{Fill, Template};
 use crate::structure::rows::{Rows, without_tables};
@@ -31,7 +32,7 @@ pub struct Structure {
     /// The clauses of the text, where it was cut at them.
     pub clauses: Option<Clauses>,
     /// For each chunk then the clause that it starts in, and what is said beside it.
-    pub notes: Vec<(Option<usize>, String)>,
+    pub notes: Vec<(Option<usize>, Arc<str>)>,
 }
 
 /// How to cut one text by its blocks.
@@ -119,7 +120,7 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
                 packer.by_levels(&levels)?
             }
             Within::Rows(rows, below) => {
-                packer.by_sections(&rows.sections(blocks), |start, end| {
+                packer.by_sections(&rows.sections(self.text.str, blocks), |start, end| {
                     let blocks = within_span(blocks, start, end);
                     let plain = without_tables(blocks);
                     let mut levels = levels::blocks(self.text, &plain, &fits)?;
@@ -151,20 +152,23 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
         let mut structure = describe(self.text, all, &outline, spans);
         structure.chosen = chosen;
         let mut notes = Vec::new();
+        let mut beside = match within {
+            Within::Clauses(clauses, ..) => Some((*clauses, Notes::new(clauses))),
+            _ => None,
+        };
         for (one, chunk) in structure.carried.iter_mut().zip(&chunks) {
             if let Within::Rows(rows, _) = within {
                 rows.carry(self.text, chunk.start, chunk.end, one);
             }
-            let note = match within {
-                Within::Clauses(clauses, ..) => {
-                    let clause = clauses.of_heading(one.heading);
-                    let note = clauses.notes(chunk.start, chunk.end, clause);
-                    notes.push((clause, note));
-                    notes.last().map_or("", |(_, note)| note)
-                }
-                _ => "",
-            };
-            shown.settle(one, chunk, note)?;
+            let note = beside.as_mut().map(|(clauses, beside)| {
+                // A clause may start inside of a block that was handed in.
+                one.blocks = touched(&self.blocks.blocks, chunk.start, chunk.end);
+                let clause = clauses.of_heading(one.heading);
+                let note = beside.beside(chunk.start, chunk.end, clause);
+                notes.push((clause, Arc::clone(&note)));
+                note
+            });
+            shown.settle(one, chunk, note.as_deref().unwrap_or_default())?;
         }
         structure.notes = notes;
         Ok((chunks, structure))
@@ -228,6 +232,9 @@ pub fn describe(
         ..Structure::default()
     }
 }
+
+/// So many titles above one body are looked at together: there are no more around a clause.
+const TITLES: usize = 8;
 
 /// What stands before the chunks of one text, and how much of it keeps the size.
 struct Shown<'c, 'a, 't, R: ?Sized> {
@@ -303,16 +310,23 @@ impl<R: Ruler + ?Sized> Shown<'_, '_, '_, R> {
         };
         let blocks = &self.blocks.blocks;
         let text = self.cutting.text;
-        let (mut rows, mut clauses) = match self.within {
+        let (mut rows, mut beside) = match self.within {
             Within::Rows(rows, _) => (&rows.rows[..], None),
-            Within::Clauses(clauses, ..) => (&[][..], Some((*clauses, clauses.list.len()))),
+            Within::Clauses(clauses, ..) => (&[][..], Some((*clauses, Notes::new(clauses)))),
             _ => (&[][..], None),
         };
+        // Behind the body that titles go with, how many of them do, and what is said beside it.
+        let (mut until, mut titles) = (text.len(), 0);
+        let mut told: Option<(Option<usize>, Arc<str>, usize)> = None;
         let mut places = Vec::new();
         let mut body = blocks.len().checked_sub(1).and_then(|last| self.outline.in_force(last));
         for (i, block) in blocks.iter().enumerate().rev() {
             if block.kind.is_body() {
                 body = self.outline.in_force(i);
+                (until, titles) = (block.end, 0);
+            } else {
+                titles += 1;
+                until = if titles > TITLES { block.end } else { until };
             }
             let header = head(text, block, block.head).map_or("", |(a, b)| &text.str[a..b]);
             let bare = if header.is_empty() { 0 } else { room(body, header, "")? };
@@ -331,15 +345,22 @@ impl<R: Ruler + ?Sized> Shown<'_, '_, '_, R> {
             if !header.is_empty() {
                 places.push((block.head, bare));
             }
-            let mut notes = String::new();
-            while let Some((all, last)) = clauses.as_mut()
-                && *last > 0
-                && all.list[*last - 1].start >= block.start
-            {
-                *last -= 1;
-                notes = all.notes(block.start, block.end, Some(*last));
-            }
-            places.push((block.start, room(body, "", &notes)?));
+            let kept = match beside.as_mut() {
+                Some((clauses, beside)) => {
+                    let notes = beside.beside(block.start, until, clauses.of_heading(body));
+                    let known = told
+                        .take()
+                        .filter(|(heading, note, _)| *heading == body && Arc::ptr_eq(note, &notes));
+                    let kept = match known {
+                        Some((.., kept)) => kept,
+                        None => room(body, "", &notes)?,
+                    };
+                    told = Some((body, notes, kept));
+                    kept
+                }
+                None => room(body, "", "")?,
+            };
+            places.push((block.start, kept));
         }
         places.push((0, places.last().map_or(room(None, "", "")?, |(_, room)| *room)));
         places.reverse();

@@ -3,9 +3,9 @@
 //! Of CSV and its like, rows are the reader's records; elsewhere they are lines, and of a table that
 //! is drawn, what stands between two rules.
 
-use memchr::memchr2_iter;
+use memchr::{memchr_iter, memchr2_iter};
 
-use crate::blocks::table::{delimiter, records};
+use crate::blocks::table::{delimiter, marks, records};
 use crate::blocks::{Block, Blocks, Format, Kind};
 use crate::cuts::Level;
 use crate::error::Result;
@@ -52,7 +52,7 @@ impl Rows {
                 Some(mark) => {
                     let rest = &text[block.head..block.end];
                     for (start, end) in records(rest, mark) {
-                        found.row(text, block.head + start, block.head + end, Some(mark), keys);
+                        found.record(text, block.head + start, block.head + end, mark, keys);
                     }
                 }
                 None => found.lines(text, block, keys),
@@ -72,12 +72,10 @@ impl Rows {
         while at < block.end {
             let next = line_end(bytes, at, block.end);
             let line = text[at..next].trim();
-            let rule = !line.is_empty() && line.bytes().all(|b| b"-=+|: ".contains(&b)) && {
-                line.contains(['-', '='])
-            };
+            let rule = is_rule(line, drawn);
             if !rule && !line.is_empty() && (opens || !drawn) {
                 if let Some(start) = start.replace(at) {
-                    self.row(text, start, at, None, keys);
+                    self.lined(text, start, at, keys, drawn);
                 }
                 opens = false;
             }
@@ -85,52 +83,70 @@ impl Rows {
             at = next;
         }
         if let Some(start) = start {
-            self.row(text, start, block.end, None, keys);
+            self.lined(text, start, block.end, keys, drawn);
         }
     }
 
-    fn row(&mut self, text: &str, start: usize, end: usize, mark: Option<u8>, keys: usize) {
+    /// A row whose cells stand between bars.
+    fn lined(&mut self, text: &str, start: usize, end: usize, keys: usize, drawn: bool) {
         let words = text[start..end].trim_end();
-        let first = words.len() - words.trim_start().len();
         let bytes = words.as_bytes();
-        let by = mark.unwrap_or(b'|');
-        let (mut quoted, mut count, mut key) = (false, 0, start);
-        for (i, &byte) in bytes.iter().enumerate() {
-            quoted ^= mark.is_some() && byte == b'"';
-            // The first mark of a line that starts with one opens its first cell.
-            let opening = mark.is_none() && i == first;
-            let escaped = mark.is_none() && i > 0 && bytes[i - 1] == b'\\';
-            if byte != by || quoted || opening || escaped {
-                continue;
+        let first = words.len() - words.trim_start().len();
+        let barred = bytes.get(first) == Some(&b'|');
+        // The first bar of a line that starts with one opens its first cell; an escaped one is a letter.
+        let is_mark = |&i: &usize| i > first && bytes[i - 1] != b'\\';
+        let marks = memchr_iter(b'|', bytes).filter(is_mark);
+        // A cell that is drawn ends with its mark.
+        let key = self.cells(start, words.len(), marks, keys).map(|at| at + usize::from(barred));
+        let is_value = |c: char| !(c.is_whitespace() || c == '|' || drawn && "-=+:".contains(c));
+        let empty = !words.contains(is_value);
+        self.rows.push(Row { start, end, key: key.unwrap_or(start), empty });
+    }
+
+    /// Takes the cells of a row between marks; the mark behind those that say which row it is.
+    fn cells(
+        &mut self,
+        start: usize,
+        length: usize,
+        marks: impl Iterator<Item = usize>,
+        keys: usize,
+    ) -> Option<usize> {
+        let mut key = None;
+        for (i, at) in marks.enumerate() {
+            if i + 1 == keys {
+                key = Some(start + at);
             }
-            count += 1;
-            if count == keys {
-                // A cell that is drawn ends with its mark.
-                key = start + i + usize::from(mark.is_none() && bytes[first] == b'|');
-            }
-            if i + 1 < bytes.len() {
-                self.cells.push(start + i + 1);
+            if at + 1 < length {
+                self.cells.push(start + at + 1);
             }
         }
-        let filled = |c: char| !(c.is_whitespace() || c == '"' || c == char::from(by));
-        let empty = match mark {
-            Some(_) => !words.contains(filled),
-            None => !words.contains(|c| filled(c) && !"-=+:".contains(c)),
-        };
-        self.rows.push(Row { start, end, key, empty });
+        key
+    }
+
+    /// A record of CSV.
+    fn record(&mut self, text: &str, start: usize, end: usize, mark: u8, keys: usize) {
+        let words = text[start..end].trim_end();
+        let marks = marks(words, |byte| byte == mark);
+        let key = self.cells(start, words.len(), marks, keys).unwrap_or(start);
+        let is_value = |c: char| !(c.is_whitespace() || c == '"' || c == char::from(mark));
+        self.rows.push(Row { start, end, key, empty: !words.contains(is_value) });
     }
 
     /// Where the sections start that rows are, and what stands between tables. The first row of a
     /// table takes the header along, and the headings right above.
     #[must_use]
-    pub fn sections(&self, blocks: &[Block]) -> Vec<usize> {
+    pub fn sections(&self, text: &str, blocks: &[Block]) -> Vec<usize> {
         let mut starts = vec![0];
         let mut row = 0;
         // Where the headings start that stand right above, if any do.
         let mut above = None;
         let mut behind = false;
+        let first = blocks.first().map_or(0, |block| block.start);
+        // A byte order mark is no chunk of its own.
+        let first = first.min(text.len() - text.trim_start_matches('\u{feff}').trim_start().len());
         for block in blocks {
             let start = above.unwrap_or(block.start);
+            let start = if start == first { 0 } else { start };
             if block.kind == Kind::Table {
                 starts.push(start);
                 while self.rows.get(row).is_some_and(|row| row.start < block.start) {
@@ -228,6 +244,14 @@ pub fn without_headers(blocks: &Blocks) -> Blocks {
     plain
 }
 
+/// Whether a line only draws. In a table that is not drawn, one with bars is a rule where lines cross:
+/// `| - | - |` holds two values.
+fn is_rule(line: &str, drawn: bool) -> bool {
+    line.bytes().all(|b| b"-=+|: ".contains(&b))
+        && line.contains(['-', '='])
+        && (drawn || !line.contains('|') || line.contains("-+-") || line.contains("=+="))
+}
+
 fn line_end(bytes: &[u8], at: usize, end: usize) -> usize {
     match memchr2_iter(b'\n', b'\r', &bytes[at..end]).next() {
         Some(i) if bytes[at + i] == b'\r' && bytes.get(at + i + 1) == Some(&b'\n') => {
@@ -274,7 +298,7 @@ mod tests {
         assert_eq!(found, want.map(|(a, b)| (a.to_owned(), b.to_owned())));
         let rows = Rows::read(text, &blocks.blocks, None, 1);
         assert!(rows.rows[1].empty && !rows.rows[0].empty);
-        let starts = rows.sections(&blocks.blocks);
+        let starts = rows.sections(text, &blocks.blocks);
         let parts: Vec<&str> = starts.iter().map(|&at| &text[at..at + 3]).collect();
         assert_eq!(parts, ["# T", "|  ", "End"]);
     }
@@ -287,5 +311,35 @@ mod tests {
         let rows = Rows::read(text, &[block], None, 0).rows;
         let found: Vec<&str> = rows.iter().map(|row| &text[row.start..row.end]).collect();
         assert_eq!(found, ["| 1 | x |\n|   | y |\n+---+---+\n", "| 2 | z |\n+---+---+\n"]);
+    }
+
+    #[test]
+    fn a_row_may_hold_marks_alone() {
+        let text = "| f | win |\n|---|---|\n| - | = |\n| + | + |\n| -- | |\n|  | |\n";
+        let blocks = markdown::blocks(text);
+        let rows = Rows::read(text, &blocks.blocks, None, 1).rows;
+        let found: Vec<&str> = rows.iter().map(|row| &text[row.start..row.end]).collect();
+        assert_eq!(found, ["| - | = |\n", "| + | + |\n", "| -- | |\n", "|  | |\n"]);
+        assert_eq!(
+            rows.iter().map(|row| row.empty).collect::<Vec<_>>(),
+            [false, false, false, true]
+        );
+    }
+
+    #[test]
+    fn a_quote_inside_a_field_is_a_letter() {
+        let text = "size,what\n5\" pipe,long\n\"6\"\", a\",x\n";
+        let blocks = table::blocks(text, b',');
+        let found = seen(text, &blocks, Some(Format::Csv), 1);
+        let want = [("5\" pipe,long\n", "5\" pipe"), ("\"6\"\", a\",x\n", "\"6\"\", a\"")];
+        assert_eq!(found, want.map(|(a, b)| (a.to_owned(), b.to_owned())));
+    }
+
+    #[test]
+    fn a_byte_order_mark_goes_with_the_first_row() {
+        let text = "\u{feff}\na,b\n1,2\n3,4\n";
+        let blocks = table::blocks(text, b',').blocks;
+        let rows = Rows::read(text, &blocks, Some(Format::Csv), 1);
+        assert_eq!(rows.sections(text, &blocks), [0, text.find("3,").expect("a row")]);
     }
 }

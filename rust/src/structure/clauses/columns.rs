@@ -1,5 +1,7 @@
 //! The clauses and references of many documents, a column each.
 
+use std::sync::Arc;
+
 use super::Clauses;
 use crate::batch::Source;
 use crate::structure::columns::NONE;
@@ -46,7 +48,7 @@ impl ClauseColumns {
         &mut self,
         source: &Source<'_>,
         clauses: Option<&Clauses>,
-        notes: Vec<(Option<usize>, String)>,
+        notes: Vec<(Option<usize>, Arc<str>)>,
     ) {
         let Some(clauses) = clauses else { return };
         self.any = true;
@@ -70,14 +72,18 @@ impl ClauseColumns {
             self.spans[1].push((source.byte_start + reference.end) as i64);
             self.keys.push(reference.key.clone());
         }
+        let mut last: Option<Arc<str>> = None;
         for (clause, note) in notes {
             self.clause.push(row(clause));
             if note.is_empty() {
                 self.note.push(NONE);
-            } else {
-                self.note.push(self.notes.len() as i32);
-                self.notes.push(note);
+                continue;
             }
+            if !last.is_some_and(|last| Arc::ptr_eq(&last, &note)) {
+                self.notes.push(String::from(&*note));
+            }
+            self.note.push(self.notes.len() as i32 - 1);
+            last = Some(note);
         }
     }
 

@@ -1,26 +1,32 @@
 //! The numbered clauses of a contract, a policy, a statute: their numbers, their titles, what
 //! stands in what, and which clause refers to which.
 //!
+//! * `words`, `numbers`: what names a clause, and how it is counted
 //! * `labels`: what a line starts with, and what only looks like a number
+//! * `candidates`: the lines that may start a clause
 //! * `numbering`: which of those lines are clauses
 //! * `references`: what the text refers to, and the notes that follow from it
 //!
 //! Everything is read off the original text once, line by line, before anything is cut.
 
+mod candidates;
 pub mod columns;
 mod labels;
 mod numbering;
+mod numbers;
 mod references;
+mod words;
 
 use std::collections::HashMap;
-
-use memchr::memchr2;
+use std::ops::Range;
+use std::sync::Arc;
 
 use crate::blocks::{Block, Blocks, Format, Kind};
 use crate::error::Result;
-use crate::guard::{ASK, Guard};
+use crate::guard::Guard;
 use crate::structure::{Heading, Outline};
-use numbering::{Before, Candidate, Entry, Found, Numbering, Plain, before};
+use candidates::candidates;
+use numbering::{Entry, Numbering};
 pub use references::{Reference, note};
 
 /// The most columns and words of a title.
@@ -325,11 +331,16 @@ impl Clauses {
         ]
     }
 
+    /// The clauses that start in a span.
+    fn starting(&self, start: usize, end: usize) -> Range<usize> {
+        let before = |place: usize| self.list.partition_point(|clause| clause.start < place);
+        before(start)..before(end)
+    }
+
     /// What is said beside a chunk: the clauses that refer to those in it, none of them in it.
     #[must_use]
     pub fn notes(&self, start: usize, end: usize, clause: Option<usize>) -> String {
-        let first = self.list.partition_point(|clause| clause.start < start);
-        let last = self.list.partition_point(|clause| clause.start < end);
+        let Range { start: first, end: last } = self.starting(start, end);
         let mut from: Vec<u32> = Vec::new();
         let own = clause.filter(|clause| !(first..last).contains(clause));
         for clause in own.into_iter().chain(first..last) {
@@ -348,68 +359,33 @@ impl Clauses {
     }
 }
 
-/// The lines that may start a clause, and the headings that do not, in order.
-fn candidates<'t>(text: &'t str, blocks: &[Block], guard: &Guard<'_>) -> Result<Vec<Found<'t>>> {
-    let mut found = Vec::new();
-    let mut asked = 0;
-    // How the line before ends, and where it does.
-    let (mut end, mut ended) = (Before::Stop, 0);
-    for (i, block) in blocks.iter().enumerate() {
-        if matches!(block.kind, Kind::Code | Kind::Html | Kind::FrontMatter | Kind::Row) {
-            continue;
-        }
-        // Numbers with a gap behind them look like columns to a reader of plain text.
-        let table = block.kind == Kind::Table;
-        if table && text[block.start..].trim_start().starts_with(['|', '+', '<']) {
-            continue;
-        }
-        let heading = if block.kind == Kind::Heading { block.level } else { 0 };
-        let mut at = block.start;
-        if ended != block.start {
-            end = Before::Stop;
-        }
-        // A reader of plain text may take the end of a reference for the start of an item.
-        let mut apart = end != Before::Cue;
-        let mut any = false;
-        while at < block.end {
-            if at - asked.min(at) > ASK {
-                asked = at;
-                guard.check()?;
-            }
-            let rest = &text[at..block.end];
-            let length = memchr2(b'\n', b'\r', rest.as_bytes()).unwrap_or(rest.len());
-            let line = &rest[..length];
-            if !line.trim().is_empty() {
-                let label = labels::label(line);
-                let of_columns = |label: &labels::Label<'_>| {
-                    line[label.behind..].trim_end().contains("  ") || line.contains('\t')
-                };
-                if let Some(label) = label.filter(|label| !(table && of_columns(label))) {
-                    let indent = line.len() - line.trim_start().len();
-                    // A heading is one clause; its rule is none.
-                    if !(heading > 0 && any) {
-                        found.push(Found::Candidate(Candidate {
-                            start: at,
-                            indent,
-                            label,
-                            heading,
-                            apart,
-                            before: end,
-                        }));
-                        any = true;
-                    }
-                }
-                end = before(line);
-            }
-            apart = line.trim().is_empty();
-            at += length + if rest[length..].starts_with("\r\n") { 2 } else { 1 };
-        }
-        ended = block.end;
-        if heading > 0 && !any && block.starts_section() {
-            found.push(Found::Heading(Plain { block: i, level: heading }));
-        }
+/// What is said beside chunks in the order of the text: all parts of a clause share one note, that of a
+/// clause which thousands refer to as well.
+pub struct Notes<'c> {
+    clauses: &'c Clauses,
+    last: Option<(usize, Arc<str>)>,
+}
+
+impl<'c> Notes<'c> {
+    /// No note is made yet.
+    #[must_use]
+    pub fn new(clauses: &'c Clauses) -> Self {
+        Self { clauses, last: None }
     }
-    Ok(found)
+
+    /// What is said beside a chunk that starts in a clause.
+    pub fn beside(&mut self, start: usize, end: usize, clause: Option<usize>) -> Arc<str> {
+        let mut others = self.clauses.starting(start, end);
+        let alone = clause.filter(|&clause| others.all(|other| other == clause));
+        if let (Some(clause), Some((last, note))) = (alone, &self.last)
+            && clause == *last
+        {
+            return Arc::clone(note);
+        }
+        let note: Arc<str> = self.clauses.notes(start, end, clause).into();
+        self.last = alone.map(|clause| (clause, Arc::clone(&note)));
+        note
+    }
 }
 
 /// Words without the marks of bold text and of headings around them.

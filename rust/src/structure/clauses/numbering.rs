@@ -6,100 +6,10 @@
 
 use std::collections::HashMap;
 
-use super::labels::{DEPTH, LETTERS, Label, Mark, Style};
+use super::candidates::{Before, Candidate, Found, Plain};
+use super::labels::Mark;
+use super::numbers::{Follows, LETTERS, LONGEST, MISSING, Style, first, follows, joined};
 use super::{Clause, Space};
-
-/// How many numbers may be missing between two clauses.
-const MISSING: u32 = 3;
-/// The least letters that a line between two numbers of a sentence ends with.
-const CUES: &[&str] = &[
-    "clause",
-    "clauses",
-    "section",
-    "sections",
-    "article",
-    "articles",
-    "paragraph",
-    "paragraphs",
-    "sub-clause",
-    "subclause",
-    "subsection",
-    "schedule",
-    "annex",
-    "appendix",
-    "and",
-    "or",
-    "to",
-    "of",
-    "in",
-    "under",
-    "with",
-    "by",
-    "see",
-    "version",
-    "page",
-    "figure",
-    "table",
-    "no",
-    "number",
-];
-
-/// A line that may start a clause.
-#[derive(Clone, Debug)]
-pub(super) struct Candidate<'t> {
-    /// Where the line starts.
-    pub(super) start: usize,
-    /// The column of its first mark.
-    pub(super) indent: usize,
-    pub(super) label: Label<'t>,
-    /// The level of the heading that it is; 0 for none.
-    pub(super) heading: u16,
-    /// Whether a paragraph, an item or a heading starts here.
-    pub(super) apart: bool,
-    /// What the line before ends with.
-    pub(super) before: Before,
-}
-
-/// How the line before ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Before {
-    /// With the end of a sentence or of a part of one.
-    Stop,
-    /// In the middle of a sentence.
-    Middle,
-    /// With a word that a number belongs to.
-    Cue,
-}
-
-/// How a line ends.
-pub(super) fn before(line: &str) -> Before {
-    let line = line.trim_end();
-    let Some(last) = line.chars().next_back() else { return Before::Stop };
-    if matches!(last, '.' | ';' | ':' | '!' | '?' | '"' | '”' | '。' | '；') {
-        return Before::Stop;
-    }
-    let word = line.rsplit(char::is_whitespace).next().unwrap_or_default();
-    let start = line.len() - word.len();
-    let word = word.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    let closes = line[..start].trim_end().ends_with([';', ',', '.', ':']);
-    match &word[..] {
-        "and" | "or" if closes => Before::Stop,
-        word if CUES.contains(&word) || word.ends_with(',') || word == "§" => Before::Cue,
-        _ => Before::Middle,
-    }
-}
-
-/// A heading without a number, which holds what stands below it.
-pub(super) struct Plain {
-    pub(super) block: usize,
-    pub(super) level: u16,
-}
-
-/// What is found in the order of the text.
-pub(super) enum Found<'t> {
-    Candidate(Candidate<'t>),
-    Heading(Plain),
-}
 
 /// What a title of a section is, in the outline: a clause, or a heading without a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,13 +55,6 @@ enum Rank {
     Article,
     Number,
     Item(Style, u32),
-}
-
-#[derive(PartialEq, Eq)]
-enum Follows {
-    Next,
-    Later,
-    No,
 }
 
 impl Numbering {
@@ -415,7 +318,7 @@ impl Numbering {
         };
         let name = one.label.written.trim_end_matches(['.', ')']);
         let key = format!("{stem}({})", name.to_ascii_lowercase());
-        if key.len() > 64 || self.known.contains_key(&(space, key.clone())) {
+        if key.len() > LONGEST || self.known.contains_key(&(space, key.clone())) {
             return;
         }
         let number = format!("{shown}({name})");
@@ -463,54 +366,5 @@ impl Numbering {
         });
         self.entries.push((Entry::Clause(clause), parent));
         clause
-    }
-}
-
-/// A number's key: the same for every way to write it.
-pub(super) fn joined(parts: &[u32]) -> String {
-    let mut key = String::new();
-    for part in parts.iter().take(DEPTH) {
-        if !key.is_empty() {
-            key.push('.');
-        }
-        key.push_str(&(part / LETTERS).to_string());
-        if let Some(letter) = (part % LETTERS).checked_sub(1) {
-            key.push(char::from(b'a' + letter as u8));
-        }
-    }
-    key
-}
-
-/// Whether a number begins a count.
-fn first(parts: &[u32]) -> bool {
-    parts.iter().all(|&part| part / LETTERS <= 1)
-}
-
-/// How a number comes after another.
-fn follows(last: &[u32], parts: &[u32]) -> Follows {
-    if last.is_empty() {
-        return if first(parts) { Follows::Next } else { Follows::No };
-    }
-    let same = last.iter().zip(parts).take_while(|(a, b)| a == b).count();
-    let Some(&part) = parts.get(same) else { return Follows::No };
-    if !first(&parts[same + 1..]) || (part == 0 && same + 1 < parts.len()) {
-        return Follows::No;
-    }
-    let Some(&before) = last.get(same) else {
-        // Below the last one.
-        let step = part / LETTERS;
-        return match step {
-            0 | 1 => Follows::Next,
-            _ if step <= 1 + MISSING => Follows::Later,
-            _ => Follows::No,
-        };
-    };
-    if part <= before {
-        return Follows::No;
-    }
-    match part / LETTERS - before / LETTERS {
-        0 | 1 => Follows::Next,
-        step if step <= 1 + MISSING => Follows::Later,
-        _ => Follows::No,
     }
 }

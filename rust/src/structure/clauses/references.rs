@@ -4,8 +4,11 @@
 //! References are found by the word before them, in one pass: what a list has taken is not read
 //! again.
 
-use super::labels::{Mark, bracketed, counted, items, number, word};
-use super::numbering::joined;
+use std::cmp::Reverse;
+
+use super::labels::Mark;
+use super::numbers::{LONGEST, bracketed, counted, items, joined, number};
+use super::words::{is_amount, word};
 use super::{Clause, Clauses};
 use crate::blocks::{Block, Kind};
 use crate::error::Result;
@@ -101,14 +104,16 @@ impl Reader<'_> {
     /// The next word that names a clause, from a place on.
     fn next_cue(&self, from: usize, end: usize) -> Option<Cue> {
         let bytes = self.text.as_bytes();
+        // A letter may be of any alphabet: there is no part in "Départ 2".
+        let inside =
+            |at: usize| self.text[..at].chars().next_back().is_some_and(char::is_alphanumeric);
         let mut at = from;
         while at < end {
             let byte = bytes[at];
             if byte.is_ascii_alphabetic() {
-                let inside = at > from && bytes[at - 1].is_ascii_alphanumeric();
                 let length = bytes[at..end].iter().take_while(|b| b.is_ascii_alphabetic()).count();
-                if !inside
-                    && (3..=11).contains(&length)
+                if (3..=11).contains(&length)
+                    && !inside(at)
                     && let Some(cue) = self.cue(at, end)
                 {
                     return Some(cue);
@@ -207,7 +212,8 @@ impl Reader<'_> {
             }
             let length = length + items(&rest[length..]);
             let stem = last.map_or("", |last| last.rfind('(').map_or(last, |open| &last[..open]));
-            return Some((format!("{stem}{}", rest[..length].to_ascii_lowercase()), length));
+            let key = format!("{stem}{}", rest[..length].to_ascii_lowercase());
+            return (key.len() <= LONGEST).then_some((key, length));
         }
         // Only figures follow in a list of small words: "clauses I and II" are rare, "clause I" is not.
         let (parts, length) = match number(rest) {
@@ -256,18 +262,20 @@ impl Reader<'_> {
 
     /// What is named behind a list: a schedule of this text, or another document, by its number if
     /// it is one of `names`. The last says whether the list is about something else.
-    fn of(&self, at: usize, end: usize, cue: &Cue) -> (Option<u32>, Option<u32>, bool) {
+    fn of(&mut self, at: usize, end: usize, cue: &Cue) -> (Option<u32>, Option<u32>, bool) {
         let next = blanks(self.text, at, end);
         let rest = &self.text[next..end];
         // "Schedule 1, paragraph 2"
-        if let Some((part, behind)) = self.part
+        // What stands between is looked at once: the next list is yet farther away.
+        if let Some((part, behind)) = self.part.take()
             && behind <= cue.start
             && self.text[behind..cue.start].chars().all(|c| c == ',' || c.is_whitespace())
         {
             return (Some(part), None, false);
         }
-        let linked = ["of ", "of\n", "to ", "in "].iter().any(|word| {
+        let linked = ["of", "to", "in"].iter().any(|word| {
             rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+                && rest[word.len()..].starts_with(char::is_whitespace)
         });
         if !linked {
             let upper = rest.bytes().take(12).take_while(u8::is_ascii_uppercase).count();
@@ -300,11 +308,14 @@ impl Reader<'_> {
             }
         }
         let rest = &self.text[words..end];
-        for (i, name) in self.names.iter().enumerate() {
-            let here = rest.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
-            if here && !rest[name.len()..].starts_with(|c: char| c.is_alphanumeric()) {
-                return (None, Some(i as u32), true);
-            }
+        let is_here = |name: &String| {
+            rest.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+                && !rest[name.len()..].starts_with(|c: char| c.is_alphanumeric())
+        };
+        // Of "Master" and "Master Agreement" the longer one is meant.
+        let names = self.names.iter().enumerate().filter(|(_, name)| is_here(name));
+        if let Some((i, _)) = names.min_by_key(|(_, name)| Reverse(name.len())) {
+            return (None, Some(i as u32), true);
         }
         if !rest.starts_with(|c: char| c.is_uppercase()) {
             return (None, None, false);
@@ -415,11 +426,7 @@ pub(super) fn referrers(clauses: &Clauses) -> Vec<Vec<u32>> {
 pub fn note<'n>(from: impl Iterator<Item = (&'n str, &'n str)>) -> String {
     let mut parts: Vec<(&str, Vec<&str>)> = Vec::new();
     for (word, number) in from {
-        let word = if number.starts_with(|c: char| c.is_alphabetic()) && number.contains(' ') {
-            ""
-        } else {
-            word
-        };
+        let word = if self::word(number).is_some() { "" } else { word };
         match parts.last_mut() {
             Some((last, numbers)) if *last == word => numbers.push(number),
             _ => parts.push((word, vec![number])),
@@ -451,38 +458,11 @@ fn listed(parts: &[&str]) -> String {
     }
 }
 
-/// Whether a number before these words counts things.
-fn is_amount(after: &str) -> bool {
-    let word = after.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    let unit = matches!(
-        &word.to_ascii_lowercase()[..],
-        "days"
-            | "day"
-            | "months"
-            | "month"
-            | "years"
-            | "year"
-            | "weeks"
-            | "hours"
-            | "business"
-            | "working"
-            | "calendar"
-            | "percent"
-            | "per"
-            | "million"
-            | "eur"
-            | "usd"
-            | "gbp"
-            | "times"
-            | "copies"
-    );
-    unit || after.starts_with(['%', '€', '$', '£'])
-}
-
 /// Behind the blanks from a place on; a blank line ends what is read together.
 fn blanks(text: &str, at: usize, end: usize) -> usize {
     let rest = &text[at..end];
     let length = rest.len() - rest.trim_start().len();
-    let breaks = rest[..length].matches('\n').count();
+    let blank = &rest[..length];
+    let breaks = blank.matches(['\n', '\r']).count() - blank.matches("\r\n").count();
     if breaks > 1 { at } else { at + length }
 }

@@ -234,33 +234,104 @@ const PARTS: &[&str] = &[
     "| a |",
 ];
 
+fn keeps_the_laws(text: &str) {
+    let (clauses, blocks) = read(text);
+    let mut keys = std::collections::HashSet::new();
+    let mut before = None;
+    for (i, clause) in clauses.list.iter().enumerate() {
+        assert!(before < Some(clause.start) && clause.start <= clause.words);
+        assert!(clause.words <= text.len() && text.is_char_boundary(clause.words));
+        assert!(clause.above.is_none_or(|above| above < i));
+        assert!(keys.insert(clauses.key(clause)), "twice {clause:?}");
+        before = Some(clause.start);
+    }
+    for reference in &clauses.references {
+        assert!(reference.start < reference.end);
+        assert!(text.get(reference.start..reference.end).is_some());
+        assert!(reference.to.is_none_or(|to| (to as usize) < clauses.list.len()));
+    }
+    for (to, from) in clauses.referrers.iter().enumerate() {
+        assert!(from.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(from.iter().all(|&from| !clauses.is_within(from as usize, to)));
+    }
+    let (made, outline) = clauses.outline(text, &blocks);
+    crate::structure::cutting::check(text, &made.blocks).expect("blocks in order");
+    assert_eq!(made.titles.len(), outline.headings.len());
+    let starts = clauses.sections(&made, &outline, true);
+    assert!(starts.windows(2).all(|pair| pair[0] < pair[1]));
+}
+
+#[test]
+fn a_text_may_begin_with_a_wide_blank() {
+    // Its first block starts behind the blank, and a number stands at its end.
+    keeps_the_laws("\u{a0}Word1.1 ");
+}
+
+#[test]
+fn a_line_break_may_be_written_in_every_way() {
+    let text = "1. Price\n\nIt is set in paragraph 2 of\nSchedule 1.\n\n2. Term\n\nSee clause\n1. It ends \
+                with the clause\n\n3. End\n\nSchedule 1\n\n1. Tea\n\nDear.\n\n2. Milk\n";
+    let found = notes(text);
+    assert_eq!(
+        found,
+        [
+            "1: (See also clause 2.)",
+            "Schedule 1: (See also clause 1.)",
+            "Schedule 1, 2: (See also clause 1.)",
+        ]
+    );
+    for lines in ["\r\n", "\r"] {
+        assert_eq!(notes(&text.replace('\n', lines)), found, "{lines:?}");
+    }
+}
+
+#[test]
+fn a_word_is_whole_in_every_alphabet() {
+    let text = "1. A\n\nPart 2 is meant.\n\nPart 2\n\n2. B\n\nDépart 2, à l’art. 1.\n";
+    let clauses = read(text).0;
+    let said: Vec<&str> = clauses.references.iter().map(|one| &one.key[..]).collect();
+    assert_eq!(said, ["part 2", "1"]);
+}
+
+#[test]
+fn a_section_of_an_article_is_called_a_section() {
+    let text = "ARTICLE VII\n\nSection 1. Payment. Soon.\n\nARTICLE VIII\n\nSection 1. Notice. Section 1 of \
+                this Agreement and Article VII apply.\n";
+    assert_eq!(notes(text), ["VII: (See also section VIII, 1.)"]);
+}
+
+#[test]
+fn keys_are_short_whatever_is_written() {
+    let many = "(a)".repeat(1_000);
+    let text = format!(
+        "1. A\n\nSee clause 1{many} and 1(b){many}; clause 2(a){}.\n\n2{many} B\n\n2. C\n",
+        ", (a)(b)".repeat(1_000)
+    );
+    let clauses = read(&text).0;
+    assert!(clauses.list.iter().all(|clause| clause.key.len() <= 64 && clause.number.len() <= 64));
+    assert!(clauses.references.iter().all(|one| one.key.len() <= 64));
+    assert!(clauses.references.iter().any(|one| one.to == Some(1)));
+}
+
+#[test]
+fn parts_of_a_clause_share_its_note() {
+    let text = "1. A\n\n1.1 Words.\n\n1.2 See clause 1.1.\n\n1.3 See clause 1.1.\n";
+    let clauses = read(text).0;
+    let start = clauses.list[1].start;
+    let mut notes = Notes::new(&clauses);
+    let first = notes.beside(start, start + 4, Some(1));
+    assert_eq!(&*first, "(See also clauses 1.2 and 1.3.)");
+    assert!(Arc::ptr_eq(&first, &notes.beside(start + 4, start + 8, Some(1))));
+    let other = notes.beside(clauses.list[2].start, text.len(), Some(2));
+    assert_eq!(&*other, "");
+    assert_eq!(notes.beside(start, start + 8, Some(1)), first);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(800))]
 
     #[test]
     fn any_text_keeps_the_laws_of_clauses(text in crate::blocks::laws::texts(PARTS)) {
-        let (clauses, blocks) = read(&text);
-        let mut keys = std::collections::HashSet::new();
-        let mut before = None;
-        for (i, clause) in clauses.list.iter().enumerate() {
-            prop_assert!(before < Some(clause.start) && clause.start <= clause.words);
-            prop_assert!(clause.words <= text.len() && text.is_char_boundary(clause.words));
-            prop_assert!(clause.above.is_none_or(|above| above < i));
-            prop_assert!(keys.insert(clauses.key(clause)), "twice {clause:?}");
-            before = Some(clause.start);
-        }
-        for reference in &clauses.references {
-            prop_assert!(reference.start < reference.end && text.get(reference.start..reference.end).is_some());
-            prop_assert!(reference.to.is_none_or(|to| (to as usize) < clauses.list.len()));
-        }
-        for (to, from) in clauses.referrers.iter().enumerate() {
-            prop_assert!(from.windows(2).all(|pair| pair[0] < pair[1]));
-            prop_assert!(from.iter().all(|&from| !clauses.is_within(from as usize, to)));
-        }
-        let (made, outline) = clauses.outline(&text, &blocks);
-        crate::structure::cutting::check(&text, &made.blocks).expect("blocks in order");
-        prop_assert_eq!(made.titles.len(), outline.headings.len());
-        let starts = clauses.sections(&made, &outline, true);
-        prop_assert!(starts.windows(2).all(|pair| pair[0] < pair[1]));
+        keeps_the_laws(&text);
     }
 }
