@@ -114,6 +114,11 @@ def test_wrong_settings(call, message):
     assert str(raised.value) == message
 
 
+def test_none_is_no_number_of_characters():
+    with pytest.raises(TypeError, match="min_chars \\(None\\) must be a whole number"):
+        cantle.check(cantle.split("a b"), min_chars=None)
+
+
 def test_what_is_no_chunks_is_refused():
     with pytest.raises(TypeError, match="chunks must be Chunks, not list"):
         cantle.check(["text"])  # type: ignore[arg-type]

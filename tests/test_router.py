@@ -209,6 +209,79 @@ def test_wrong_rules_are_refused(call):
         call()
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: RouteRule("x", "", "ab", ("whole",), ""), "rule 'x': when ('ab') must be a tuple"),
+        (lambda: RouteRule("x", "", (), "whole", ""), "rule 'x': strategies ('whole') must be a"),
+        (lambda: RouteRule("x", "", (), (1,), ""), "rule 'x': strategies (1) must be str"),
+        (lambda: cantle.route("a", rules=5), "rules (5) must be a list of RouteRule"),
+        (lambda: cantle.route("a", rules="ab"), "rules ('ab') must be a list of RouteRule"),
+        (lambda: cantle.route("a", rules=[1]), "rules[0] (1) must be RouteRule"),
+        (lambda: cantle.route("a", id=5), "id (5) must be str"),
+        (lambda: cantle.route("a", kind=None), "kind (None) must be str"),
+        (lambda: cantle.route(FACTS, kind=5), "kind (5) must be str"),
+        (lambda: cantle.facts("a", id=b"x"), "id (b'x') must be str"),
+    ],
+)
+def test_wrong_types_are_named(call, message):
+    with pytest.raises(TypeError) as raised:
+        call()
+    assert str(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "condition", [5, ("words", ">="), (["words"], "==", 1), ("words", [], 1),
+                  ("words", ">=", "x"), ("kind", "in", 5)],
+)  # fmt: skip
+def test_conditions_that_cannot_be_compared_are_refused(condition):
+    with pytest.raises(cantle.SettingError, match="must be a fact, one of"):
+        RouteRule("x", "", (condition,), ("whole",), "")
+
+
+def test_what_is_declared_beside_facts_counts():
+    # It was ignored.
+    assert cantle.route(replace(FACTS, clauses=3), kind="contract").rule == "declared contract"
+    assert cantle.route(replace(FACTS, kind="policy", headings=1)).rule == "declared policy"
+
+
+def fails(text):
+    if "broken" in text:
+        raise ValueError("cannot count")
+    return len(text.split())
+
+
+def test_a_unit_that_fails_for_one_document_leaves_the_others():
+    # The router asks the unit before the document is cut, and ended the call.
+    routed = cantle.Routed(40, unit=fails)
+    texts = ["One is fine.", "This is broken.", GUIDE]
+    chunks = routed.split_all(texts, ids=["a", "b", "c.md"], errors="skip")
+    assert chunks.documents.ids == ("a", "b", "c.md")
+    assert {chunk.doc for chunk in chunks} == {0, 2}
+    assert [skipped.reason for skipped in chunks.skipped] == ["ValueError: cannot count"]
+    with pytest.raises(ValueError, match="cannot count"):
+        routed.split_all(texts)
+
+
+def test_parts_of_a_document_are_cut_by_what_is_declared_of_it():
+    declared = [cantle.Declared("*.log", strategy="window:2")]
+    routed = cantle.Routed(40, unit="words", sources=declared)
+    texts, ids = ["one two three", "four five six"], ["a.log", "b.txt"]
+    parents = cantle.Whole(40, unit="words").split_all(texts, ids=ids)
+    parts = routed.split_within(parents)
+    assert parts.texts == routed.split_all(texts, ids=ids).texts == ["one two", "three", texts[1]]
+
+
+@pytest.mark.parametrize("form", ["html", "py", "md"])
+def test_blocks_without_any_are_cut_to_nothing(form):
+    # Nothing was taken for nothing given, and the core asked to read HTML.
+    for strategy in (cantle.Structural(), cantle.Clauses(), cantle.Rows(), cantle.Routed()):
+        assert len(strategy.split(cantle.Blocks([]), id=f"a.{form}")) == 0
+    assert cantle.route(cantle.Blocks([]), id=f"a.{form}").cost.chunks == 0
+    if form == "html":
+        assert cantle.facts("", id="a.html").words == 0
+
+
 def test_cost_counts_what_is_stored_twice():
     cost = cantle.route(PROSE, size=20, unit="words", overlap=10).cost
     assert cost.duplicated > 0.2
@@ -264,6 +337,8 @@ def test_sources_are_declared_in_a_file(tmp_path):
     assert routed.route("1. A\n\n2. B\n", id="deals/x").strategy.strategy == "clauses"
     assert routed.route(PROSE, id="story.txt").strategy == cantle.Recursive(12, unit="words")
     assert routed.route(PROSE, id="else.txt").strategy == cantle.Recursive(40, unit="words")
+    file.write_text("\ufeff" + file.read_text("utf-8"), "utf-8")
+    assert cantle.Routed(40, unit="words", sources=file) == routed
     text = f"routed:40:0:words,sources={file}"
     assert cantle.strategy_from_text(text) == routed
     assert pickle.loads(pickle.dumps(routed)) == routed
@@ -275,6 +350,7 @@ def test_sources_are_declared_in_a_file(tmp_path):
     ("content", "message"),
     [
         ("[[source", "is no TOML"),
+        ("a = " + "[" * 5_000, "is no TOML"),
         ("[[source]]\nkind = 'a'\n", "source 1 has no glob"),
         ("[[source]]\nglob = '*'\ncolour = 1\n", "'colour' must be one of glob, kind, strategy"),
         ("[[source]]\nglob = '*'\ntarget = 'x'\n", "target ('x') must be a whole number"),

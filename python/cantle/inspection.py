@@ -111,6 +111,7 @@ def facts(
     """
     from cantle.strategies.clauses import Clauses
 
+    check_words(id=id, kind=kind)
     form = form_of(id) or ("xlsx" if id.lower().endswith(_WORKBOOKS) else "")
     if isinstance(document, Blocks):
         found = document
@@ -165,6 +166,17 @@ def facts(
         sentence_words=_sentence_words(text, sentences),
         scripts=scripts(text),
     )
+
+
+def check_words(**words: object) -> None:
+    """Check what a caller says of a document in words.
+
+    Raises:
+        TypeError: It is no string.
+    """
+    for name, value in words.items():
+        if not isinstance(value, str):
+            raise TypeError(f"{name} ({value!r}) must be str")
 
 
 def scripts(text: str) -> tuple[tuple[str, float], ...]:

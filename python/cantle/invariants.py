@@ -194,7 +194,7 @@ def check(
         raise _core.SettingError(f"errors ({errors!r}) must be 'raise' or 'skip'")
     limits = (("max_model_tokens", max_model_tokens, 1), ("min_chars", min_chars, 0))
     for name, value, least in limits:
-        if value is None:
+        if value is None and name == "max_model_tokens":
             continue
         if isinstance(value, bool) or not isinstance(value, int | np.integer):
             raise TypeError(f"{name} ({value!r}) must be a whole number")

@@ -39,7 +39,10 @@ def forms_of(documents: Documents, format: str, *, missing: bool = False) -> lis
     given = documents.forms()
     if format != "auto" or not any(named):
         return given
-    return named if given is None else [a or b for a, b in zip(given, named, strict=True)]
+    if given is None:
+        return named
+    # Blocks that are handed in count, even where there are none.
+    return [b if a is None else a for a, b in zip(given, named, strict=True)]
 
 
 def _read(documents: Documents, forms: list[object]) -> None:

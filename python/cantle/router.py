@@ -6,15 +6,15 @@ order others take its place. A caller's own rules go before or in place of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from cantle import _core, units
 from cantle.documents import Text
-from cantle.inspection import Facts, facts
+from cantle.inspection import Facts, check_words, facts
 from cantle.strategies.splitting import Splitting
 from cantle.strategies.text import REGISTRY, strategy_from_text
 from cantle.structure import Blocks
@@ -39,13 +39,20 @@ class RouteRule:
     why: str
 
     def __post_init__(self) -> None:
-        known = {*Facts.__dataclass_fields__, "over"}
+        place = f"rule {self.name!r}"
+        # A string would be taken for a list of letters.
+        for name in ("when", "strategies"):
+            if not isinstance(value := getattr(self, name), tuple | list):
+                raise TypeError(f"{place}: {name} ({value!r}) must be a tuple")
         for condition in self.when:
-            if len(condition) != 3 or condition[0] not in known or condition[1] not in _COMPARE:
+            if not _is_condition(condition):
                 raise _core.SettingError(
-                    f"rule {self.name!r}: {condition!r} must be a fact, one of "
-                    f"{', '.join(_COMPARE)}, and a value"
+                    f"{place}: {condition!r} must be a fact, one of {', '.join(_COMPARE)}, and a "
+                    "value that a fact is compared with so"
                 )
+        for strategy in self.strategies:
+            if not isinstance(strategy, str):
+                raise TypeError(f"{place}: strategies ({strategy!r}) must be str")
         if not self.strategies:
             raise _core.SettingError(f"rule {self.name!r} names no strategy")
 
@@ -56,6 +63,30 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": lambda a, b: a == b,
     "in": lambda a, b: a in b,
 }
+
+
+def _is_condition(condition: object) -> bool:
+    if not isinstance(condition, tuple | list) or len(condition) != 3:
+        return False
+    fact, compare, _ = condition
+    known = {*Facts.__dataclass_fields__, "over"}
+    if not (isinstance(fact, str) and isinstance(compare, str)):
+        return False
+    if fact not in known or compare not in _COMPARE:
+        return False
+    try:
+        holds((fact, compare, condition[2]), Facts(), 1)
+    except TypeError:
+        return False
+    return True
+
+
+def holds(condition: Condition, known: Facts, size: int) -> bool:
+    """Whether a condition holds; the fact `over` says that the document is larger than `size`."""
+    name, compare, value = condition
+    fact = known.size > size if name == "over" else getattr(known, name)
+    return bool(_COMPARE[compare](fact, value))
+
 
 ROUTE_RULES: tuple[RouteRule, ...] = (
     RouteRule(
@@ -243,7 +274,7 @@ def route(
 
     Args:
         document: A text, blocks, or the facts that are known of a document.
-        id: The document's id; its ending tells the form.
+        id: The document's id; its ending tells the form. What facts say of it stands otherwise.
         kind: What it is declared to be: `contract`, `policy`, `ticket`, `notes`, `scan`,
             `transcript`; another word decides nothing.
         size: Most units in a chunk.
@@ -262,8 +293,15 @@ def route(
         >>> chosen.strategy.strategy, chosen.rule
         ('structural', 'structured')
     """
+    if not isinstance(rules, Iterable) or isinstance(rules, str | bytes):
+        raise TypeError(f"rules ({rules!r}) must be a list of RouteRule")
+    rules = tuple(rules)
+    for i, rule in enumerate(rules):
+        if not isinstance(rule, RouteRule):
+            raise TypeError(f"rules[{i}] ({rule!r}) must be RouteRule")
     if isinstance(document, Facts):
-        known = document
+        check_words(id=id, kind=kind)
+        known = replace(document, id=id or document.id, kind=kind or document.kind)
     else:
         known = facts(document, id=id, kind=kind, unit=unit)
     for rule in rules:
@@ -305,13 +343,6 @@ def structured_warning(known: Facts, strategy: str) -> list[str]:
         f"{strategy} embeds every sentence ({known.sentences}) to find borders that "
         f"{known.headings} headings mark already: about twenty times the cost for no gain"
     ]
-
-
-def holds(condition: Condition, known: Facts, size: int) -> bool:
-    """Whether a condition holds; the fact `over` says that the document is larger than `size`."""
-    name, compare, value = condition
-    fact = known.size > size if name == "over" else getattr(known, name)
-    return bool(_COMPARE[compare](fact, value))
 
 
 def _words(need: Condition, known: Facts) -> str:

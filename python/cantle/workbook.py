@@ -26,6 +26,7 @@ def sheets(path: str | os.PathLike[str]) -> Blocks:
 
     Raises:
         ImportError: openpyxl is not installed.
+        TypeError: It is no path.
         OSError: The file cannot be read.
         TextError: It is no workbook.
     """
@@ -38,6 +39,8 @@ def sheets(path: str | os.PathLike[str]) -> Blocks:
         raise ImportError(
             'reading workbooks needs one more package: pip install "cantle[sheets]"'
         ) from None
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path ({path!r}) must be a path")
     with open(path, "rb") as stream:
         try:
             book = load_workbook(stream, read_only=True, data_only=True)
