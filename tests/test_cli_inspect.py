@@ -97,3 +97,15 @@ def test_what_cannot_be_read_is_named(folder):
     assert result.status == 1
     assert "skipped" in result.err
     assert "guide.md" in result.out
+
+
+def test_a_text_that_cannot_be_cut_leaves_the_others(folder):
+    # It ended the run with a traceback.
+    write(folder / "rows.jsonl", '{"text": "\\ud800 half"}\n{"text": "A whole one."}\n')
+    result = inspect(folder / "rows.jsonl", "--json", "-")
+    assert result.status == 1
+    assert "rows.jsonl:1: cannot be cut (the text holds a lone surrogate at" in result.err
+    told = json.loads(result.out)
+    assert [document["id"] for document in told["documents"]] == ["rows.jsonl:2"]
+    assert told["skipped"] == {"cannot be cut": 1}
+    assert all(strategy["made"]["chunks"] == 1 for strategy in told["strategies"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import zipfile
 
 import pyarrow as pa
 import pytest
@@ -100,6 +101,8 @@ def test_a_quote_inside_a_field_is_a_letter():
     semicolons = cantle.Rows(9, unit="words").split('5" a;b;c,\n1;2;3\n', id="a.csv")
     assert cantle.facts('5" a;b;c,\n1;2;3\n', id="a.csv").columns == 3
     assert len(semicolons) == 1
+    assert cantle.facts('"notes, free; or\nnot"\nOne.\nTwo.\n', id="a.csv").columns == 1
+    assert cantle.facts('"a,b"\t"c""d,"\n1\t2\n', id="a.tsv").columns == 2
 
 
 def test_a_byte_order_mark_is_no_chunk():
@@ -161,6 +164,26 @@ def test_workbooks_are_read_sheet_by_sheet(tmp_path):
     (tmp_path / "no.xlsx").write_bytes(b"not a workbook")
     with pytest.raises(cantle.TextError, match=r"no\.xlsx is no workbook: "):
         cantle.sheets(tmp_path / "no.xlsx")
+
+
+def test_a_broken_workbook_is_named(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["a", "b"])
+    book.save(tmp_path / "a.xlsx")
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as whole:
+        parts = {name: whole.read(name) for name in whole.namelist()}
+    assert cantle.sheets(tmp_path / "a.xlsx").text.endswith("| a | b |")
+    for broken in ("xl/workbook.xml", "xl/worksheets/sheet1.xml", "[Content_Types].xml"):
+        # The reader of XML has errors of its own, which came out as they were.
+        with zipfile.ZipFile(tmp_path / "broken.xlsx", "w") as book:
+            for name, data in parts.items():
+                book.writestr(name, b"<a" if name == broken else data)
+        with pytest.raises(cantle.TextError, match=r"broken\.xlsx is no workbook: "):
+            cantle.sheets(tmp_path / "broken.xlsx")
+    for path in (None, 5):
+        with pytest.raises(TypeError, match=r"path \(.*\) must be a path"):
+            cantle.sheets(path)
 
 
 def test_the_command_cuts_a_table_at_its_rows(tmp_path):

@@ -34,6 +34,8 @@ _SCRIPTS = {
 }
 _OF_SCRIPT = {name: re.compile(f"[{chars}]") for name, chars in _SCRIPTS.items()}
 _WORKBOOKS = (".xlsx", ".xlsm")
+_MARKS = ",\t;|"
+_QUOTED = re.compile(f'(^|[{_MARKS}])"(?:[^"]|"")*"')
 _SAMPLE = 100_000
 """Characters that scripts are counted in."""
 
@@ -198,10 +200,15 @@ def _rows(found: Blocks, text: str, form: str, tables: list[int]) -> tuple[int, 
     rows = Rows(2**40, unit="bytes", format=form).split(given)
     count = int(np.count_nonzero(rows.kind == "row"))
     first = int(tables[0])
-    data = text.encode()[int(found.byte_start[first]) : int(found.byte_end[first])].decode()
-    line = data.lstrip().partition("\n")[0].strip()
-    marks = [line.strip("|").count(mark) for mark in ("|", ",", "\t", ";")]
-    return count, 1 + (max(marks) if form in ("csv", "tsv") else marks[0])
+    start, head, end = (
+        int(column[first]) for column in (found.byte_start, found.head_end, found.byte_end)
+    )
+    record = text.encode()[start : head if head > start else end].decode()
+    if form not in ("csv", "tsv"):
+        return count, 1 + record.lstrip().partition("\n")[0].strip().strip("|").count("|")
+    # What stands in quotes separates nothing.
+    line = _QUOTED.sub(r"\1", record.lstrip("\r\n")).partition("\n")[0]
+    return count, 1 + max(line.count(mark) for mark in _MARKS)
 
 
 def _section_words(found: Blocks, text: str) -> float:

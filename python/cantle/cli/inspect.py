@@ -12,12 +12,12 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from cantle import boundaries, units
+from cantle import TextError, boundaries, units
 from cantle.bench.table import markdown
 from cantle.cli.cutting import batches
 from cantle.cli.ending import end, forget_stdout, wrong
 from cantle.cli.formats import Unreadable
-from cantle.cli.inputs import STDIN
+from cantle.cli.inputs import STDIN, Problem
 from cantle.cli.options import FORMATS, check_target, found_inputs
 from cantle.cli.reading import read
 from cantle.cli.report import Report
@@ -173,8 +173,13 @@ class _Seen:
 
     def take(self, batch: Batch, report: Report) -> None:
         texts = batch.readable
-        for text, id in zip(texts, batch.ids, strict=True):
-            route = self._routed.route(text, id=id)
+        for text, id, (file, line) in zip(texts, batch.ids, batch.places, strict=True):
+            try:
+                route = self._routed.route(text, id=id)
+            except TextError as error:
+                # JSON may hold half a character; the strategies leave such a text out as well.
+                report.problem(Problem(file, "cannot be cut", f"the {error}", line))
+                continue
             self._documents.append(_document(route, route.facts))
             self._totals.update({name: getattr(route.facts, name) for name in _SUMMED})
             self._rules[f"{route.strategy.strategy} ({route.rule})"] += 1
