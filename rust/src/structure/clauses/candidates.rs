@@ -81,7 +81,8 @@ pub(super) fn candidates<'t>(
         }
         // Numbers with a gap behind them look like columns to a reader of plain text.
         let table = block.kind == Kind::Table;
-        if table && text[block.start..].trim_start().starts_with(['|', '+', '<']) {
+        let first = text[block.start..].trim_start_matches('\u{feff}').trim_start();
+        if table && first.starts_with(['|', '+', '<']) {
             continue;
         }
         let heading = if block.kind == Kind::Heading { block.level } else { 0 };

@@ -58,7 +58,8 @@ pub(super) fn label(line: &str) -> Option<Label<'_>> {
 
 /// Behind the marks of headings, lists, quotes and bold text.
 fn marks(line: &str) -> usize {
-    let mut at = line.len() - line.trim_start().len();
+    // A byte order mark may stand before all of them.
+    let mut at = line.len() - line.trim_start_matches('\u{feff}').trim_start().len();
     loop {
         let rest = &line[at..];
         let hashes = rest.bytes().take_while(|&byte| byte == b'#').count();

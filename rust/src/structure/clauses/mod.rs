@@ -93,6 +93,7 @@ pub fn form(text: &str) -> Format {
         let hashes = line.bytes().take_while(|&byte| byte == b'#').count();
         (1..=6).contains(&hashes) && line[hashes..].starts_with([' ', '\t'])
     };
+    let text = text.trim_start_matches('\u{feff}');
     if text.split(['\n', '\r']).any(heading) { Format::Markdown } else { Format::Plain }
 }
 

@@ -286,6 +286,34 @@ fn a_line_break_may_be_written_in_every_way() {
 }
 
 #[test]
+fn a_byte_order_mark_changes_nothing() {
+    for text in [
+        "1.1 Words.\n\n1.2 See clause 1.1.\n",
+        "## 1 Terms\n\n1.1 Words.\n\n1.2 See clause 1.1.\n",
+        "Schedule 1: Prices\n\n1. Tea\n\nSee Schedule 1.\n",
+        "| 1. | a |\n|---|---|\n| 2. | b |\n",
+    ] {
+        let marked = format!("\u{feff}{text}");
+        assert_eq!(form(&marked), form(text), "{text}");
+        assert_eq!(seen(&marked), seen(text));
+        assert_eq!(notes(&marked), notes(text));
+        for format in [Format::Markdown, Format::Plain] {
+            let read = |text: &str| {
+                let blocks = format.blocks(text);
+                let clauses =
+                    Clauses::read(text, &blocks, &[], &Guard::never()).expect("never stopped");
+                clauses
+                    .list
+                    .into_iter()
+                    .map(|clause| (clause.key, clause.title))
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(read(&marked), read(text), "{text}");
+        }
+    }
+}
+
+#[test]
 fn a_word_is_whole_in_every_alphabet() {
     let text = "1. A\n\nPart 2 is meant.\n\nPart 2\n\n2. B\n\nDépart 2, à l’art. 1.\n";
     let clauses = read(text).0;
