@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -109,3 +112,14 @@ def test_a_text_that_cannot_be_cut_leaves_the_others(folder):
     assert [document["id"] for document in told["documents"]] == ["rows.jsonl:2"]
     assert told["skipped"] == {"cannot be cut": 1}
     assert all(strategy["made"]["chunks"] == 1 for strategy in told["strategies"])
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs the device that is full")
+@pytest.mark.parametrize("arguments", [[], ["--json", "-"]])
+def test_standard_output_that_is_full_is_told_of(folder, arguments):
+    # It ended in a traceback.
+    call = [sys.executable, "-m", "cantle", "inspect", str(folder), "-q", *arguments]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(call, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    message = "cantle: cannot write standard output: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, message)

@@ -154,6 +154,9 @@ def inspect(
     except BrokenPipeError:
         forget_stdout()
         raise typer.Exit(141) from None
+    except OSError as error:
+        forget_stdout()
+        end(report, 1, f"cannot write standard output: {error.strerror or error}")
     if json is not None and json != STDIN:
         write_text(json, json_format.dumps(told, indent=2) + "\n")
     report.left_out()
