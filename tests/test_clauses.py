@@ -74,9 +74,8 @@ def test_the_example_of_the_requirements():
     chunks = cantle.Clauses(60, unit="words").split(X6, id="terms")
     assert chunks.clause_numbers == ["7.2", "7.3"]
     assert chunks.notes == ["(See also clause 7.3.)", ""]
-    assert chunks[0].text == "7.2  Invoices fall due thirty days after issue."
+    assert chunks.texts == X6.split("\n", 1)
     assert chunks[0].embed_text == f"7.2\n\n{chunks[0].text}\n\n(See also clause 7.3.)"
-    assert chunks[1].text.endswith("after sixty days.")
 
 
 def test_a_contract():

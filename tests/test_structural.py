@@ -120,8 +120,20 @@ def test_a_heading_is_left_alone_where_the_table_below_fits_without_it():
     assert chunks.heading_paths == [("A title of some length",)] * 2
 
 
+def test_one_section_of_depth_two_and_forty_of_depth_three_take_three():
+    """X7, to the unit: headings weigh nothing here, so sizes are those that are written there."""
+    text = "## Rules\n\n" + "".join(f"### Rule {i}\n\n{'word ' * 400}\n\n" for i in range(40))
+    splitter = Structural(1_200, unit=lambda text: text.count("word"), target=800)
+    chunks = splitter.split(text)
+    assert chunks.report[0].depth == 3
+    reason = chunks.report[0].reason
+    assert "at depth 2 1 section of 16000 " in reason
+    assert "at depth 3 40 sections of 400 " in reason
+    assert chunks.size.tolist() == [400] * 40
+
+
 def test_the_depth_is_chosen_for_each_document():
-    """X7, and a document of another form beside it."""
+    """The same as counted in words, and a document of another form beside it."""
     forty = "## Rules\n\n" + "".join(f"### Rule {i}\n\n{'word ' * 397}\n\n" for i in range(40))
     two = "".join(f"## Part {i}\n\n{'word ' * 390}\n\n### Below\n\n{'word ' * 9}\n\n" for i in "ab")
     splitter = Structural(800, unit="words")

@@ -1,12 +1,13 @@
 """From a case's `call` to the library, and one function per check.
 
 A case runs when the library offers its operation, strategy and parameters; `why_pending` says what
-is missing. Two kinds of check are not taken by the clock, since tests assert no times:
+is missing. Three kinds of check are not taken by the clock, since tests assert no times:
 
-* `seconds`: the call is run to its end, and that is all.
+* `seconds`: the call is run to its end, and gives chunks or the error that the case asks for.
 * `scaling`: the unit is replaced by a callable that counts alike and keeps account of its calls and
   the characters it saw; an input `factor` times as long may cost at most `max_ratio` times as much
-  of either. `sentences` measures nothing that could be counted: it is only run.
+  of either. `sentences` asks no ruler: of a text `factor` times as long it must find `factor` times
+  as many, and its work is counted in the core (`cuts/sentences`, `work_is_linear`).
 * `other_thread_progress`: no thread may take the lock by force, so another one advances only
   while the call has given it away; it must advance (see `processes.py`).
 """
@@ -86,7 +87,9 @@ def strategy_of(call: dict[str, Any], unit: Any = None) -> Any:
     name = call.get("strategy", "recursive")
     if name == "structural":
         settings["depth"] = "all"
-        settings |= {"prefix": "path"} if call.get("prefix") == "heading_path" else {}
+    if "prefix" in call:
+        # A strategy without paths refuses it: no case may pass because it was not asked for.
+        settings["prefix"] = {"heading_path": "path"}[call["prefix"]]
     if name not in REGISTRY:
         return cantle.strategy_from_text(name, **settings)
     return REGISTRY[name](**settings)
@@ -464,7 +467,8 @@ def no_crash(outcome: Outcome, given: dict[str, Any]) -> None:
     if outcome.call["op"] in ("bad_args", "ok_args"):
         answers = [bad_call(changes, outcome.input) for changes in outcome.call["calls"]]
     else:
-        answers = [outcome.parents if outcome.call["op"] == "parent_child" else outcome.answer]
+        answers = [outcome.children if outcome.call["op"] == "parent_child" else outcome.answer]
+    assert answers
     assert not [a for a in answers if isinstance(a, cantle.InternalError | RecursionError)]
 
 
@@ -489,7 +493,9 @@ def either(outcome: Outcome, given: dict[str, Any]) -> None:
 
 @check
 def seconds(outcome: Outcome, given: dict[str, Any]) -> None:
-    _ = outcome.answer
+    """A call that fails at once is not fast: only a case that asks for an error may have one."""
+    asked = any(one["check"] in ("raises", "either") for one in outcome.case["expected"])
+    assert asked or not isinstance(outcome.answer, Exception), outcome.answer
 
 
 class Account:
@@ -507,7 +513,10 @@ class Account:
 @check
 def scaling(outcome: Outcome, given: dict[str, Any]) -> None:
     if outcome.call["op"] == "sentences":
-        assert len(outcome.chunks) > 1
+        once, more = (len(cantle.sentences(outcome.input * n)) for n in (1, given["factor"]))
+        # Where the text meets itself two sentences may be one.
+        assert once > 1
+        assert 0 <= given["factor"] * once - more < given["factor"]
         return
     measure = {"byte_level": lambda t: len(t.encode()), "words": lambda t: len(t.split())}
     measure["chars"] = len
@@ -528,12 +537,14 @@ def spans_of_case(name: str) -> list[tuple[tuple[int, int], str]]:
 
 
 _PEAK = """
-import resource, sys
+import sys
+from cantle.bench.memory import forget_peak, peak
 from cases.adapter import CASES, Outcome, strategy_of
 outcome = Outcome(CASES[sys.argv[1]])
 strategy = strategy_of(outcome.call)
 strategy.split("The first call loads the vocabulary.")
-peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+# Making the input took more than the input: what the call takes would hide in that.
+forget_peak()
 before = peak()
 chunks = strategy.split(outcome.input)
 print((peak() - before) / len(outcome.input.encode()))
@@ -661,7 +672,8 @@ def index_dense(outcome: Outcome, given: dict[str, Any]) -> None:
 
 @check
 def ids_unique(outcome: Outcome, given: dict[str, Any]) -> None:
-    for _, _, chunks in outcome.each():
+    """No two ids are equal in all that a call returns, whichever documents they are of."""
+    for chunks in [outcome.children] if outcome.call["op"] == "parent_child" else outcome.all:
         assert len(set(chunks.ids)) == len(chunks) > 0
 
 
