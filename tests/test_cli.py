@@ -190,7 +190,10 @@ WRONG = [
     (["--size", "0"], "size (0) must be at least 1"),
     (["--size", "4", "--overlap", "4"], "overlap (4) must be smaller than size (4)"),
     (["--min-size", "600"], "min_size (600) must not be larger than size (512)"),
-    (["-s", "window:8", "--min-size", "2"], "--min-size means nothing to window"),
+    (
+        ["-s", "window:8", "--min-size", "2"],
+        "--min-size means nothing to window, but to recursive, sentence, structural",
+    ),
     (
         ["-s", "window:8", "--size", "9"],
         "--size and --strategy 'window:8' set size to different values",
@@ -220,6 +223,10 @@ WRONG = [
         "transformers writes folder/tokenizer.json",
     ),
     (["--unit", "./no.json"], "unit: cannot read no.json: No such file or directory"),
+    (
+        ["-s", "routed,sources=no.toml"],
+        "strategy ('routed,sources=no.toml'): cannot read no.toml: No such file or directory",
+    ),
     (["--table", "-o", "-"], "--table and -o - both write to standard output"),
     (["-o", "no/out.jsonl"], "cannot write no/out.jsonl: there is no folder no"),
     (["-o", "."], "cannot write .: it is a folder; ./ is one to fill with Parquet files"),
@@ -240,7 +247,13 @@ def test_a_wrong_call_ends_with_2_and_one_line(arguments: list[str], message: st
 
 @pytest.mark.parametrize(
     "arguments",
-    [["chunk"], ["chunk", "a.txt", "--size", "x"], ["chunk", "a.txt", "--siz", "3"], ["cut"]],
+    [
+        ["chunk"],
+        ["chunk", "a.txt", "--size", "x"],
+        ["chunk", "a.txt", "--size=x"],
+        ["chunk", "a.txt", "--siz", "3"],
+        ["cut"],
+    ],
 )
 def test_bad_usage_is_one_line(
     arguments: Sequence[str], capsys: pytest.CaptureFixture[str]
@@ -250,7 +263,9 @@ def test_bad_usage_is_one_line(
     assert err.startswith("cantle: ")
     assert err.count("\n") == 1
     command = "cantle" if arguments[0] == "cut" else "cantle chunk"
-    assert f"Try '{command} --help'." in err
+    assert f". Try '{command} --help'." in err
+    # typer's own words do not tell the value.
+    assert ("'x'" in err) == any(argument.endswith("x") for argument in arguments)
 
 
 def test_help_teaches_and_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -259,6 +274,14 @@ def test_help_teaches_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert "\n    cantle chunk 'docs/**/*.md' --strategy sentence --unit words -o chunks" in out
     assert "name[:size[:overlap[:unit]]][,key=value...]" in out
     assert "Exit status" in out
+    groups = [line for line in out.splitlines() if line.endswith(":") and line[0] != " "]
+    names = ["Arguments", "Cutting", "Reading", "Writing", "Checking", "Other options"]
+    assert groups == [f"{name}:" for name in names]
+    assert out.startswith("Usage: cantle chunk PATH... [OPTIONS]\n")
+    assert run(["--help"]) == 0
+    commands = capsys.readouterr().out.partition("Commands:")[2]
+    assert len(commands.split("\n  ")) == 4
+    assert "..." not in commands
     assert run(["--version"]) == 0
     assert capsys.readouterr().out == f"cantle {cantle.__version__}\n"
     assert run([]) == 2

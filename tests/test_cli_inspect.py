@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 
 import pytest
+from rich.cells import cell_len
 
 import cantle
+from cantle.cli.table import figures
 from cli_runs import cli, write
 
 GUIDE = "# Guide\n\nWords of it.\n\n## One\n\nMore words.\n\n- a\n- b\n\n## Two\n\nEven more.\n"
@@ -123,3 +126,29 @@ def test_standard_output_that_is_full_is_told_of(folder, arguments):
         done = subprocess.run(call, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     message = "cantle: cannot write standard output: No space left on device\n"
     assert (done.returncode, done.stderr) == (1, message)
+
+
+def test_what_holds_nothing_has_no_table(tmp_path):
+    result = cli(tmp_path / "no.md", command="inspect")
+    assert (result.status, result.out) == (1, "")
+    assert "no such file" in result.err
+
+
+def test_rows_that_count_as_cut_tables_are_spoken_of(folder):
+    said = "A chunk that is a row of a table is cut off its table on purpose"
+    assert said in inspect(folder).out
+    assert said not in inspect(folder / "guide.md").out
+
+
+def test_a_narrow_terminal_gets_a_table_that_fits(monkeypatch, capsys):
+    """Folded anywhere, as rich does, figures and words were broken in the middle."""
+    heads, lines = ("document", "cuts a table", "form", "rule"), [("a" * 30, "1,234", "x", "why")]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    for width, shown in ((200, "| document"), (44, "why"), (28, "1,234")):
+        monkeypatch.setenv("COLUMNS", str(width))
+        figures(heads, lines, spare=("rule", "form"))
+        out = re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out)
+        assert all(cell_len(line) <= width for line in out.splitlines())
+        assert shown in out
+        assert "1,234" in out
+        assert ("why" in out) == (width > 28)

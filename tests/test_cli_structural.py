@@ -71,6 +71,18 @@ def test_the_table_shows_headings() -> None:
     assert "A > B, C" in first
 
 
+def test_a_long_path_shows_its_inner_headings_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path over the width took as many lines as it needed, each of a few words."""
+    monkeypatch.setenv("COLUMNS", "80")
+    write("a.md", f"# {'Outer ' * 9}\n\n## Inner\n\nWords.\n\n## {'Long ' * 20}\n\nMore.\n")
+    result = cli("a.md", "-s", "structural,depth=all", "--table", "--quiet")
+    head, *lines = result.out.splitlines()
+    assert len(lines) == 2
+    assert "… > Inner  " in lines[0]
+    assert "… > Long Long" in lines[1]
+    assert all(len(line) <= 80 for line in (head, *lines))
+
+
 def test_a_prefix_means_nothing_to_other_strategies() -> None:
     write("a.md", TEXT)
     result = cli("a.md", "--prefix", "path")

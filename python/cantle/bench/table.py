@@ -78,7 +78,7 @@ def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a Markdown table whose columns stand below each other; numbers on the right."""
     cells = [[cell.replace("|", "\\|") for cell in row] for row in (heads, *rows)]
     widths = [max(3, *map(_width, column)) for column in zip(*cells, strict=True)]
-    right = [_number(column[1:]) for column in zip(*cells, strict=True)]
+    right = [is_number(column[1:]) for column in zip(*cells, strict=True)]
     rule = [("-" * (w - 1) + ":") if r else "-" * w for w, r in zip(widths, right, strict=True)]
     lines = []
     for row in (cells[0], rule, *cells[1:]):
@@ -94,7 +94,12 @@ def _scaled(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
 
 
-def _number(column: Sequence[str]) -> bool:
+def is_number(column: Sequence[str]) -> bool:
+    """Return whether a column's cells stand on the right.
+
+    >>> is_number(["1,234", "-"]), is_number(["98.8", "none"])
+    (True, False)
+    """
     return all(cell == "-" or cell[:1].isdigit() for cell in column)
 
 

@@ -13,6 +13,7 @@ import typer
 import cantle
 from cantle.cli.bench import bench
 from cantle.cli.chunk import chunk
+from cantle.cli.grouped import Grouped
 from cantle.cli.inspect import inspect
 
 app = typer.Typer(
@@ -21,9 +22,13 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command("chunk")(chunk)
-app.command("inspect")(inspect)
-app.command("bench")(bench)
+app.command("chunk", cls=Grouped, short_help="Cut documents into chunks.")(chunk)
+app.command(
+    "inspect", cls=Grouped, short_help="Say what documents hold, and which strategy suits each."
+)(inspect)
+app.command("bench", cls=Grouped, short_help="Measure speed and memory on your own documents.")(
+    bench
+)
 
 
 def _version(wanted: bool) -> None:
@@ -39,6 +44,11 @@ def root(
     ] = False,
 ) -> None:
     """Cut documents into chunks that are exact slices of their source.
+
+    \b
+      cantle inspect docs                                  what is in them, and what suits it
+      cantle chunk docs --strategy routed -o chunks.jsonl  cut each by what suits it
+      cantle bench docs                                    how fast that is
 
     `cantle chunk --help` shows what a command takes, with examples.
     """
@@ -72,6 +82,20 @@ def run(arguments: Sequence[str]) -> int:
         else:
             # The error knows the command it is about.
             command = getattr(getattr(error, "ctx", None), "command_path", "cantle")
-            print(f"cantle: {' '.join(message.split())} Try '{command} --help'.", file=sys.stderr)
+            said = " ".join(message.split()).rstrip(".") + _value(error, message, arguments)
+            print(f"cantle: {said}. Try '{command} --help'.", file=sys.stderr)
         return int(getattr(error, "exit_code", 2))
     return status if isinstance(status, int) else 0
+
+
+def _value(error: Exception, message: str, arguments: Sequence[str]) -> str:
+    """Return the value that an option was given, where the message leaves it out."""
+    if "nvalid value" not in message:
+        return ""
+    for option in getattr(getattr(error, "param", None), "opts", ()):
+        for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
+            name, equals, value = argument.partition("=")
+            if name == option:
+                given = value if equals else following
+                return "" if repr(given) in message else f" (it is {given!r})"
+    return ""

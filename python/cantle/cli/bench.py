@@ -23,7 +23,7 @@ from cantle.cli.cutting import batches
 from cantle.cli.ending import end, forget_stdout, wrong
 from cantle.cli.formats import Unreadable
 from cantle.cli.inputs import Found, Problem, same_file
-from cantle.cli.options import FORMATS, check_target, found_inputs
+from cantle.cli.options import FORMATS, READING, WRITING, check_target, found_inputs
 from cantle.cli.reading import read
 from cantle.cli.report import Report
 from cantle.cli.rows import Columns
@@ -51,6 +51,7 @@ def bench(
             metavar="LIST",
             help="Strategies with commas between them, alone or with settings: "
             "name[:size[:overlap[:unit]]][,key=value...].",
+            rich_help_panel="Measuring",
         ),
     ] = "recursive,sentence,window",
     units: Annotated[
@@ -59,18 +60,32 @@ def bench(
             metavar="LIST",
             help="What sizes count, for strategies that name no unit: every unit that "
             "cantle chunk takes.",
+            rich_help_panel="Measuring",
         ),
     ] = "cl100k_base,chars",
     size: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Most units in a chunk, where a strategy does not say."),
+        typer.Option(
+            metavar="N",
+            help="Most units in a chunk, where a strategy does not say.",
+            rich_help_panel="Measuring",
+        ),
     ] = None,
     overlap: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Most units that are repeated, where it does not say."),
+        typer.Option(
+            metavar="N",
+            help="Most units that are repeated, where it does not say.",
+            rich_help_panel="Measuring",
+        ),
     ] = None,
     threads: Annotated[
-        str, typer.Option(metavar="LIST", help="Numbers of threads; 0: one for each core.")
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="Numbers of threads; 0: one for each core.",
+            rich_help_panel="Measuring",
+        ),
     ] = "1,0",
     against: Annotated[
         str | None,
@@ -78,29 +93,53 @@ def bench(
             metavar="LIST",
             help=f"Other libraries, or the beginnings of their names: {', '.join(LIBRARIES)}; "
             "all: those that are installed.",
+            rich_help_panel="Measuring",
         ),
     ] = None,
     rounds: Annotated[
-        int, typer.Option(min=1, max=1000, metavar="N", help="Rounds; the best one counts.")
+        int,
+        typer.Option(
+            min=1,
+            max=1000,
+            metavar="N",
+            help="Rounds; the best one counts.",
+            rich_help_panel="Measuring",
+        ),
     ] = 3,
     peer_timeout: Annotated[
         float,
-        typer.Option(min=1, metavar="SECONDS", help="End another library that takes longer."),
+        typer.Option(
+            min=1,
+            metavar="SECONDS",
+            help="End another library that takes longer.",
+            rich_help_panel="Measuring",
+        ),
     ] = 300,
     json: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write all figures as JSON.")
+        str | None,
+        typer.Option(metavar="FILE", help="Write all figures as JSON.", rich_help_panel=WRITING),
     ] = None,
     plot: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Draw bars of MB/s: .svg, or .html with it inside."),
+        typer.Option(
+            metavar="FILE",
+            help="Draw bars of MB/s: .svg, or .html with it inside.",
+            rich_help_panel=WRITING,
+        ),
     ] = None,
     column: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The column of tables that holds the text (text)."),
+        typer.Option(
+            metavar="NAME",
+            help="The column of tables that holds the text (text).",
+            rich_help_panel=READING,
+        ),
     ] = None,
     id_column: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The column of tables that holds the id."),
+        typer.Option(
+            metavar="NAME", help="The column of tables that holds the id.", rich_help_panel=READING
+        ),
     ] = None,
     format: Annotated[
         str | None,
@@ -108,10 +147,14 @@ def bench(
             metavar="FORMAT",
             help="What standard input is, and files whose names do not tell: "
             f"{', '.join(FORMATS)}.",
+            rich_help_panel=READING,
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Read the first N documents only.")
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Read the first N documents only.", rich_help_panel=READING
+        ),
     ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No bar and no summary; problems are named.")

@@ -14,12 +14,13 @@ from cantle.cli.ending import wrong
 from cantle.cli.formats import TYPED
 from cantle.cli.inputs import STDIN, as_written, same_file
 from cantle.cli.job import Job
-from cantle.cli.options import FORMATS, check_target, found_inputs
+from cantle.cli.options import FORMATS, READING, WRITING, check_target, found_inputs
 from cantle.cli.report import Report
 from cantle.cli.rows import Columns
 from cantle.cli.target import is_folder, write_summary
 from cantle.cli.writing import written_as
 from cantle.strategies import Splitting
+from cantle.strategies.text import REGISTRY
 
 
 def chunk(
@@ -37,15 +38,24 @@ def chunk(
             "or with settings: name[:size[:overlap[:unit]]][,key=value...], as in "
             "window:60:12:words. The options below fill in what it leaves out; a setting given in "
             "both ways must be the same.",
+            rich_help_panel="Cutting",
         ),
     ] = "recursive",
     size: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Most units in a chunk, overlap included (512)."),
+        typer.Option(
+            metavar="N",
+            help="Most units in a chunk, overlap included (512).",
+            rich_help_panel="Cutting",
+        ),
     ] = None,
     overlap: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Most units a chunk repeats from the one before (0)."),
+        typer.Option(
+            metavar="N",
+            help="Most units a chunk repeats from the one before (0).",
+            rich_help_panel="Cutting",
+        ),
     ] = None,
     unit: Annotated[
         str | None,
@@ -54,31 +64,50 @@ def chunk(
             help="What sizes count: bytes, chars, words, a vocabulary such as o200k_base or gpt2, "
             "a model such as text-embedding-3-small, or the path of a tokenizer.json "
             "(cl100k_base).",
+            rich_help_panel="Cutting",
         ),
     ] = None,
     min_size: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Merge a smaller chunk with a neighbour where size allows."),
+        typer.Option(
+            metavar="N",
+            help="Merge a smaller chunk with a neighbour where size allows.",
+            rich_help_panel="Cutting",
+        ),
     ] = None,
     prefix: Annotated[
         str | None,
         typer.Option(
             metavar="TEMPLATE",
-            help="For structural: what stands before a chunk when it is embedded, so that both "
-            "keep the size, as in '{title} > {path}' (path: the usual one). It is written with "
-            "the text in the column embed_text.",
+            help="For structural, clauses and rows: what stands before a chunk when it is "
+            "embedded, so that both keep the size, as in '{title} > {path}' (path: the usual one). "
+            "It is written with the text in the column embed_text.",
+            rich_help_panel="Cutting",
         ),
     ] = None,
     raw: Annotated[
         bool,
-        typer.Option("--raw", help="Cut HTML as it is written, tags and all; not by structural."),
+        typer.Option(
+            "--raw",
+            help="Cut HTML as it is written, tags and all; by strategies that know no structure.",
+            rich_help_panel=READING,
+        ),
     ] = False,
     no_trim: Annotated[
-        bool, typer.Option("--no-trim", help="Keep the blanks around chunks: they tile the text.")
+        bool,
+        typer.Option(
+            "--no-trim",
+            help="Keep the blanks around chunks: they tile the text.",
+            rich_help_panel="Cutting",
+        ),
     ] = False,
     name: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The name in the chunks' ids (the strategy's)."),
+        typer.Option(
+            metavar="NAME",
+            help="The name in the chunks' ids (the strategy's).",
+            rich_help_panel="Cutting",
+        ),
     ] = None,
     output: Annotated[
         str | None,
@@ -89,19 +118,30 @@ def chunk(
             help="Write .jsonl, .csv, .tsv (also with .gz or .zst), .parquet or .arrow; - is JSON "
             "Lines on standard output. The file is replaced when all is done, or stays as it was. "
             "FOLDER/ is filled with Parquet files; a run that was stopped goes on from there.",
+            rich_help_panel=WRITING,
         ),
     ] = None,
     table: Annotated[
         bool,
-        typer.Option("--table", help="Print the table also with -o FILE, or to no terminal."),
+        typer.Option(
+            "--table",
+            help="Print the table also with -o FILE, or to no terminal.",
+            rich_help_panel=WRITING,
+        ),
     ] = False,
     column: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The column of tables that holds the text (text)."),
+        typer.Option(
+            metavar="NAME",
+            help="The column of tables that holds the text (text).",
+            rich_help_panel=READING,
+        ),
     ] = None,
     id_column: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The column of tables that holds the id."),
+        typer.Option(
+            metavar="NAME", help="The column of tables that holds the id.", rich_help_panel=READING
+        ),
     ] = None,
     carry: Annotated[
         str | None,
@@ -109,6 +149,7 @@ def chunk(
             metavar="NAMES",
             help="The columns that go with the chunks, as in author,year (all with one value a "
             "row, and all keys of JSON Lines).",
+            rich_help_panel=READING,
         ),
     ] = None,
     format: Annotated[
@@ -117,6 +158,7 @@ def chunk(
             metavar="FORMAT",
             help="What standard input is, and files whose names do not tell: "
             f"{', '.join(FORMATS)}.",
+            rich_help_panel=READING,
         ),
     ] = None,
     jobs: Annotated[
@@ -124,7 +166,10 @@ def chunk(
         typer.Option("--jobs", "-j", min=0, max=4096, metavar="N", help="Threads; 0: all cores."),
     ] = 0,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Read the first N documents only.")
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Read the first N documents only.", rich_help_panel=READING
+        ),
     ] = None,
     check: Annotated[
         bool,
@@ -132,11 +177,17 @@ def chunk(
             "--check",
             help="Leave out chunks that should not be embedded, and say which and why: those of "
             "fewer than --min-chars characters, and those over --max-tokens.",
+            rich_help_panel="Checking",
         ),
     ] = False,
     min_chars: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="With --check: the fewest characters (20)."),
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="With --check: the fewest characters (20).",
+            rich_help_panel="Checking",
+        ),
     ] = None,
     max_tokens: Annotated[
         int | None,
@@ -145,6 +196,7 @@ def chunk(
             metavar="N",
             help="With --check: the most tokens that the embedding model takes, what stands before "
             "a chunk and the model's special tokens included.",
+            rich_help_panel="Checking",
         ),
     ] = None,
     model_unit: Annotated[
@@ -152,11 +204,16 @@ def chunk(
         typer.Option(
             metavar="UNIT",
             help="With --check: the model's tokenizer, as for --unit (that of the chunks).",
+            rich_help_panel="Checking",
         ),
     ] = None,
     summary: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write counts, settings and versions as JSON."),
+        typer.Option(
+            metavar="FILE",
+            help="Write counts, settings and versions as JSON.",
+            rich_help_panel=WRITING,
+        ),
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at the first input that cannot be read.")
@@ -175,6 +232,9 @@ def chunk(
       cantle chunk 'docs/**/*.md' --strategy sentence --unit words -o chunks.jsonl
       cantle chunk notes.txt --strategy window:60:12:words
       cantle chunk docs --strategy structural,depth=2 --prefix path
+      cantle chunk kb --strategy routed,sources=sources.toml -o chunks.parquet
+      cantle chunk contract.txt --strategy clauses --size 300 --table
+      cantle chunk 'src/**/*.py' --strategy structural -o code.jsonl
       cantle chunk faq.jsonl --column answer --id-column key -o - | head -3
       cantle chunk 'pages/*.parquet' --carry url,date -o chunks.parquet
       curl -s https://example.org/notes.txt | cantle chunk - --size 200
@@ -182,10 +242,11 @@ def chunk(
 
     Read are .txt .md .rst, .html (its readable text), .jsonl .csv .tsv .parquet .arrow (one
     document a row; with a header of column names, or named columns), each also with .gz or .zst,
-    and .pdf .docx .pptx .xlsx with the extra cantle[docs]. A file that is named and tells no format
-    by its ending is text, or what --format says. Standard input is text, or JSON Lines when
-    --column, --id-column or --carry is given, or what --format says. Parquet and Arrow need the
-    extra cantle[arrow].
+    and .pdf .docx .pptx .xlsx with the extra cantle[docs]. To rows and routed a file of CSV or TSV
+    is one document, unless --column or --id-column is given. Source code, and what else tells no
+    format by its ending, is read where it is named or matched by a glob: as text, or what --format
+    says. Standard input is text, or JSON Lines when --column, --id-column or --carry is given, or
+    what --format says. Parquet and Arrow need the extra cantle[arrow].
 
     A document's id is its path below the folder that was given; a row's is file:line. A chunk's is
     document_name_number.
@@ -240,18 +301,25 @@ def _strategy(text: str, options: dict[str, Any]) -> Splitting:
     try:
         if "unit" in options:
             options["unit"] = units.resolve(options["unit"])
-        splitter = strategy_from_text(text, **options)
-        for key, value in options.items():
-            option = "--no-trim" if key == "trim" else f"--{key.replace('_', '-')}"
-            if not hasattr(splitter, key):
-                wrong(f"{option} means nothing to {splitter.strategy}")
-            built = getattr(splitter, key)
-            if (units.resolve(built) if key == "unit" else built) != value:
-                wrong(f"{option} and --strategy {text!r} set {key} to different values")
     except OSError as error:
         wrong(f"unit: cannot read {error.filename or 'it'}: {error.strerror or error}")
     except (TypeError, ValueError) as error:
         wrong(str(error))
+    try:
+        splitter = strategy_from_text(text, **options)
+    except OSError as error:
+        reason = f"cannot read {error.filename or 'it'}: {error.strerror or error}"
+        wrong(f"strategy ({text!r}): {reason}")
+    except (TypeError, ValueError, ImportError) as error:
+        wrong(str(error))
+    for key, value in options.items():
+        option = "--no-trim" if key == "trim" else f"--{key.replace('_', '-')}"
+        if not hasattr(splitter, key):
+            takers = [name for name, one in REGISTRY.items() if hasattr(one, key)]
+            wrong(f"{option} means nothing to {splitter.strategy}, but to {', '.join(takers)}")
+        built = getattr(splitter, key)
+        if (units.resolve(built) if key == "unit" else built) != value:
+            wrong(f"{option} and --strategy {text!r} set {key} to different values")
     return splitter
 
 

@@ -13,18 +13,17 @@ import numpy as np
 import typer
 
 from cantle import TextError, boundaries, units
-from cantle.bench.table import markdown
 from cantle.cli.cutting import batches
 from cantle.cli.ending import end, forget_stdout, wrong
 from cantle.cli.formats import Unreadable
 from cantle.cli.inputs import STDIN, Problem
-from cantle.cli.options import FORMATS, check_target, found_inputs
+from cantle.cli.options import FORMATS, READING, WRITING, check_target, found_inputs
 from cantle.cli.reading import read
 from cantle.cli.report import Report
 from cantle.cli.rows import Batch, Columns
 from cantle.cli.settings import settings_of, versions
 from cantle.cli.spool import spooled
-from cantle.cli.table import printable
+from cantle.cli.table import figures, printable
 from cantle.cli.target import write_text
 from cantle.inspection import Facts
 from cantle.measure.boundaries import FAULTS
@@ -48,31 +47,53 @@ def inspect(
         typer.Option(
             metavar="LIST",
             help="Strategies to compare, with commas between them, alone or with settings.",
+            rich_help_panel="Cutting",
         ),
     ] = "routed,structural,recursive,sentence,window",
-    size: Annotated[int, typer.Option(metavar="N", help="Most units in a chunk.")] = 512,
+    size: Annotated[
+        int, typer.Option(metavar="N", help="Most units in a chunk.", rich_help_panel="Cutting")
+    ] = 512,
     overlap: Annotated[
-        int, typer.Option(metavar="N", help="Most units a chunk repeats from the one before.")
+        int,
+        typer.Option(
+            metavar="N",
+            help="Most units a chunk repeats from the one before.",
+            rich_help_panel="Cutting",
+        ),
     ] = 0,
     unit: Annotated[
-        str, typer.Option(metavar="UNIT", help="What sizes count, as for chunk.")
+        str,
+        typer.Option(
+            metavar="UNIT", help="What sizes count, as for chunk.", rich_help_panel="Cutting"
+        ),
     ] = "cl100k_base",
     sources: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="What is declared of documents: a TOML file with [[source]]s."
+            metavar="FILE",
+            help="What is declared of documents: a TOML file with [[source]]s.",
+            rich_help_panel="Cutting",
         ),
     ] = None,
     json: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write all as JSON; - is standard output.")
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Write all as JSON; - is standard output.", rich_help_panel=WRITING
+        ),
     ] = None,
     column: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The column of tables that holds the text (text)."),
+        typer.Option(
+            metavar="NAME",
+            help="The column of tables that holds the text (text).",
+            rich_help_panel=READING,
+        ),
     ] = None,
     id_column: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The column of tables that holds the id."),
+        typer.Option(
+            metavar="NAME", help="The column of tables that holds the id.", rich_help_panel=READING
+        ),
     ] = None,
     format: Annotated[
         str | None,
@@ -80,10 +101,14 @@ def inspect(
             metavar="FORMAT",
             help="What standard input is, and files whose names do not tell: "
             f"{', '.join(FORMATS)}.",
+            rich_help_panel=READING,
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Read the first N documents only.")
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Read the first N documents only.", rich_help_panel=READING
+        ),
     ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No bar and no summary; problems are named.")
@@ -149,7 +174,7 @@ def inspect(
         if json == STDIN:
             print(json_format.dumps(told, indent=2))
         else:
-            print(_tables(told), end="")
+            _show(told)
         sys.stdout.flush()
     except BrokenPipeError:
         forget_stdout()
@@ -240,8 +265,10 @@ def _figures(made: Counter[str]) -> dict[str, Any]:
     }
 
 
-def _tables(told: dict[str, Any]) -> str:
+def _show(told: dict[str, Any]) -> None:
     documents = told["documents"]
+    if not documents:
+        return
     heads = ("document", "form", "size", "headings", "tables", "lists", "clauses", "scripts")
     rows = [
         (
@@ -259,22 +286,25 @@ def _tables(told: dict[str, Any]) -> str:
         )
         for row in documents[:_SHOWN]
     ]
-    lines = [markdown((*heads, "strategy", "chunks", "rule"), rows)] if rows else []
+    figures((*heads, "strategy", "chunks", "rule"), rows, spare=("scripts", "rule"))
     if len(documents) > _SHOWN:
-        lines.append(f"... {len(documents) - _SHOWN:,} more documents\n")
+        print(f"... {len(documents) - _SHOWN:,} more documents")
     reasons = {
         f"{route['strategy']}: {'; '.join(route['reasons'])}"
         for route in (row["route"] for row in documents)
     }
-    lines.append("\n" + "".join(f"{reason}\n" for reason in sorted(reasons)))
+    print("", *sorted(reasons), sep="\n")
     warned = [
-        f"warning: {printable(row['id'])}: {words}\n"
+        f"warning: {printable(row['id'])}: {words}"
         for row in documents
         for words in row["route"]["warnings"]
     ]
-    lines += warned[:_SHOWN]
-    lines.append("\n" + markdown(*_compared(told["strategies"])))
-    return "".join(lines)
+    for line in warned[:_SHOWN]:
+        print(line)
+    print()
+    figures(*_compared(told["strategies"]), spare=("embeddings",))
+    if any(row["route"]["strategy"] == "rows" for row in documents):
+        print("\nA chunk that is a row of a table is cut off its table on purpose; it counts here.")
 
 
 def _compared(strategies: list[dict[str, Any]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -283,7 +313,7 @@ def _compared(strategies: list[dict[str, Any]]) -> tuple[tuple[str, ...], list[t
         return f"{max(made['faults'][name]['share'] for name in names):.0%}"
 
     heads = ("strategy", "chunks", "embeddings", "stored bytes", "duplicated", "over a heading")
-    return (*heads, "cuts a table", "cuts a list", "mid-sentence", "any fault"), [
+    return (*heads, "cuts a table or code", "cuts a list", "mid-sentence", "any fault"), [
         (
             f"{row['strategy']}:{row['size']}" + (f":{row['overlap']}" if row["overlap"] else ""),
             f"{made['chunks']:,}",

@@ -11,6 +11,10 @@ from cantle.cli.target import is_folder, target_problem
 
 FORMATS = tuple(format for format in ENDINGS if format != "document")
 """What `--format` takes."""
+READING = "Reading"
+"""The group of options that say what is read."""
+WRITING = "Writing"
+"""The group of options that say what is written."""
 
 
 def found_inputs(

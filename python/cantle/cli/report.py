@@ -11,11 +11,14 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from cantle.bench.table import figure
 from cantle.cli.inputs import Problem
 from cantle.cli.table import printable
 
 _NAMED = 10
 """Problems of one file that are named; the rest is counted."""
+_NO_TEXT = "no column 'text'"
+"""The reason of a table that has no text where it is looked for unless an option says where."""
 
 
 class Stopped(Exception):
@@ -120,7 +123,7 @@ class Report:
         seconds, rate = self._speed()
         self.say(
             f"{_count(self.documents, 'document')}, {_count(self.chunks, 'chunk')} (sizes in "
-            f"{unit}), {_count(self.bytes, 'byte')} in {seconds:.2f} s, {rate:.1f} MB/s"
+            f"{unit}), {_count(self.bytes, 'byte')} in {seconds:.2f} s, {figure(rate)} MB/s"
         )
         if self.over:
             self.say(f"{_count(self.over, 'chunk')} over the limit: one indivisible unit is larger")
@@ -136,7 +139,10 @@ class Report:
         if self._quiet:
             return
         if self.others:
-            self.say(f"{_count(self.others, 'file')} of other kinds left out of folders")
+            other = f"{_count(self.others, 'file')} of other kinds left out of folders"
+            self.say(f"{other}; what a path or a glob names is read as text")
+        if _NO_TEXT in self.skipped:
+            self.say("--column names the column that holds the text of tables")
         if self.skipped:
             kinds = ", ".join(f"{n} {reason}" for reason, n in self.skipped.most_common())
             self.say(f"{sum(self.skipped.values()):,} skipped: {kinds}")
@@ -150,7 +156,7 @@ class Report:
             "over_limit": self.over,
             "bytes": self.bytes,
             "seconds": round(seconds, 3),
-            "mb_per_second": round(rate, 1),
+            "mb_per_second": round(rate, 3),
             "chunks_left_out": dict(self.unfit_chunks.most_common()),
             "chunks_warned": self.warned,
             "skipped": dict(self.skipped.most_common()),
