@@ -131,6 +131,10 @@ IN_TEXT: Bad = [
     ("maybe", lambda: cantle.strategy_from_text("window,trim=maybe"), ValueError, "trim ('maybe') must be true or false"),
     ("trim 3", lambda: cantle.strategy_from_text("window,trim=3"), ValueError, "trim ('3') must be true or false"),
     ("open quote", lambda: cantle.strategy_from_text("window:1:0:'a"), ValueError, "strategy (\"window:1:0:'a\"): a quote is not closed"),
+    ("no such default", lambda: cantle.strategy_from_text("window", overlpa=3), TypeError, "overlpa (3) is a setting of no strategy"),
+    ("no such setting", lambda: cantle.route("a", overlpa=3), TypeError, "overlpa (3) is a setting of no strategy"),
+    ("id of facts", lambda: cantle.facts("a", id=3), TypeError, "id (3) must be str"),
+    ("kind of route", lambda: cantle.route("a", kind=3), TypeError, "kind (3) must be str"),
     ("empty item", lambda: cantle.strategies_from_text("window,,recursive"), ValueError, f"strategy ('') {KNOWN}"),
 ]  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import doctest
 import importlib
 import io
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 import cantle
+from cantle.strategies.text import REGISTRY
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -78,6 +80,19 @@ def test_readme_has_ten_lines_and_says_what_it_does_not_do() -> None:
     first = text.split("```python\n", 1)[1].split("```", 1)[0]
     assert len([line for line in first.splitlines() if line.strip()]) <= 10
     assert "## What it does not do" in text
+
+
+def test_every_setting_of_a_strategy_is_in_the_docs() -> None:
+    """The list had fallen behind: `items`, `scope`, `keys` and `header` were in none."""
+    page = (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `([A-Z]\w+)` \| (`.*`) \|$", page, re.MULTILINE))
+    told = {name: re.findall(r"`(\w+)`", settings) for name, settings in rows.items()}
+    shared = ("size", "overlap", "unit", "trim", "name")
+    own = {
+        one.__name__: [f.name for f in dataclasses.fields(one) if f.name not in shared]
+        for one in REGISTRY.values()
+    }
+    assert told == {name: settings for name, settings in own.items() if settings}
 
 
 def anchors(page: Path) -> set[str]:

@@ -104,6 +104,7 @@ def facts(
 
     Raises:
         TextError: The text is not UTF-8, or holds a lone surrogate.
+        TypeError: `id` or `kind` is no string.
 
     Example:
         >>> import cantle

@@ -22,6 +22,8 @@ REGISTRY: dict[str, type[Splitting]] = {
 }
 """Every strategy by its name. The laws run over all of them."""
 
+_SETTINGS = {field.name for one in REGISTRY.values() for field in fields(one)}  # type: ignore[arg-type]
+"""The settings of all strategies."""
 _UNWRITABLE = ("separators", "scope")
 """Settings that no string can say."""
 _POSITIONAL = ("size", "overlap", "unit")
@@ -34,12 +36,16 @@ def strategy_from_text(text: str, **defaults: Any) -> Splitting:
 
     Args:
         text: The strategy.
-        defaults: Settings for what the text leaves out; those that the strategy does not have
-            are ignored.
+        defaults: Settings for what the text leaves out; those that the strategy does not have,
+            but another one has, are ignored.
 
     Raises:
         SettingError: The text describes no strategy; says which part.
+        TypeError: No strategy has a setting of such a name.
     """
+    for key, default in defaults.items():
+        if key not in _SETTINGS:
+            raise TypeError(f"{key} ({default!r}) is a setting of no strategy")
     items = _split(text, ",")
     parts = _split(items[0], ":")
     name = parts[0].strip().lower()
