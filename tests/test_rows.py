@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import json
 import zipfile
 
 import pyarrow as pa
@@ -237,3 +238,21 @@ def test_the_rows_are_those_of_the_standard_library(table, mark):
     for chunk, record in zip(chunks[1:], wanted[2:], strict=False):
         (seen,) = csv.reader(io.StringIO(chunk.text, newline=""), delimiter=mark)
         assert [cell.strip() for cell in seen] == [cell.strip() for cell in record]
+
+
+@pytest.mark.parametrize("strategy", ["rows", "routed"])
+def test_the_command_cuts_a_table_whose_name_does_not_tell(tmp_path, strategy):
+    """`--format csv` told the reader, not the strategy: a table on standard input was one text."""
+    told = write(tmp_path / "ports.csv", "port,days\nOslo,3\nBergen,4\nTurku,9\n")
+    untold = write(tmp_path / "ports", told.read_text())
+    rows = cli(told, "-s", strategy).rows
+    assert [row["kind"] for row in rows] == ["row"] * 3
+    keys = ("kind", "context", "text", "byte_start", "byte_end", "size")
+    for arguments, stdin in (((untold,), None), (("-",), told.read_text())):
+        found = cli(*arguments, "-s", strategy, "--format", "csv", stdin=stdin).rows
+        assert [[row[key] for key in keys] for row in found] == [
+            [row[key] for key in keys] for row in rows
+        ]
+        assert "source_start" not in found[0]
+    seen = cli("-", "--format", "csv", "--json", "-", stdin=told.read_text(), command="inspect")
+    assert json.loads(seen.out)["documents"][0]["route"]["strategy"] == "rows"

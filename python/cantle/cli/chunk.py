@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +11,7 @@ from cantle import strategy_from_text, units
 from cantle.cli.checking import Checking
 from cantle.cli.ending import wrong
 from cantle.cli.formats import TYPED
-from cantle.cli.inputs import STDIN, as_written, same_file
+from cantle.cli.inputs import STDIN, as_table, as_written, same_file
 from cantle.cli.job import Job
 from cantle.cli.options import FORMATS, READING, WRITING, check_target, found_inputs
 from cantle.cli.report import Report
@@ -282,10 +281,7 @@ def chunk(
         found.sources = [as_written(source) for source in found.sources]
     if splitter.strategy in ("rows", "routed") and column is id_column is None:
         # The rows are what is cut: a table is one document.
-        found.sources = [
-            replace(source, format="text") if source.format in ("csv", "tsv") else source
-            for source in found.sources
-        ]
+        found.sources = [as_table(source) for source in found.sources]
     report = Report(quiet=quiet, strict=strict)
     table = table or (output is None and sys.stdout.isatty())
     job = Job(splitter, found, columns, report, file, format_out, table, jobs, limit, checking)

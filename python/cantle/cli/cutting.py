@@ -90,5 +90,5 @@ def _together(documents: list[Document]) -> Batch:
         [(document.file, document.line) for document in documents],
         sum(document.size for document in documents),
         [document.metadata for document in documents],
-        pages=frozenset(doc for doc, document in enumerate(documents) if document.is_page),
+        forms={doc: document.form for doc, document in enumerate(documents) if document.form},
     )

@@ -46,6 +46,8 @@ class Source:
     format: str
     """A key of `formats.ENDINGS`."""
     compression: str = ""
+    table: bool = False
+    """Whether the file, of CSV or TSV, is one document: the table itself."""
 
 
 @dataclass
@@ -96,6 +98,11 @@ def find(
 def as_written(source: Source) -> Source:
     """Return a file that is read as the text it is, also where that is HTML."""
     return replace(source, format="text") if source.format == "html" else source
+
+
+def as_table(source: Source) -> Source:
+    """Return a file of CSV or TSV as one document; its rows are then what is cut."""
+    return replace(source, table=True) if source.format in ("csv", "tsv") else source
 
 
 def same_file(one: str, other: str) -> bool:

@@ -6,7 +6,6 @@ import json as json_format
 import sys
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from cantle import TextError, boundaries, units
 from cantle.cli.cutting import batches
 from cantle.cli.ending import end, forget_stdout, wrong
 from cantle.cli.formats import Unreadable
-from cantle.cli.inputs import STDIN, Problem
+from cantle.cli.inputs import STDIN, Problem, as_table
 from cantle.cli.options import FORMATS, READING, WRITING, check_target, found_inputs
 from cantle.cli.reading import read
 from cantle.cli.report import Report
@@ -145,10 +144,7 @@ def inspect(
     ]
     found = found_inputs(paths, format, lines=not (column is id_column is None))
     if column is id_column is None:
-        found.sources = [
-            replace(source, format="text") if source.format in ("csv", "tsv") else source
-            for source in found.sources
-        ]
+        found.sources = [as_table(source) for source in found.sources]
     if json is not None and json != STDIN:
         check_target(json, found)
     report = Report(quiet=quiet, strict=False)

@@ -17,6 +17,7 @@ from cantle.cli import converted, csv_reading, rows
 from cantle.cli.formats import TYPED, WHOLE, Unreadable, opened, told
 from cantle.cli.inputs import STDIN, Problem, Source
 from cantle.cli.rows import Batch, Columns, Document, Ids, Skip, kind, listing, not_utf8
+from cantle.forms import form_of
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -50,7 +51,7 @@ def _documents(source: Source, columns: Columns, ids: Ids) -> Iterator[Document 
             with _stream(source) as stream:
                 if source.format == "jsonl":
                     yield from _lines(stream, source, columns, ids)
-                elif source.format in WHOLE:
+                elif source.format in WHOLE or source.table:
                     yield _text(stream.read(), source)
                 else:
                     yield from csv_reading.records(stream, source, columns, ids)
@@ -67,9 +68,16 @@ def _stream(source: Source) -> AbstractContextManager[IO[bytes]]:
 def _text(data: bytes, source: Source) -> Document | Problem:
     try:
         text = data.decode()
-        return Document(source.id, text, {}, len(data), source.place, None, source.format == "html")
+        return Document(source.id, text, {}, len(data), source.place, None, _form(source))
     except UnicodeDecodeError as error:
         return Problem(source.place, *not_utf8(data, error))
+
+
+def _form(source: Source) -> str | None:
+    if source.format == "html":
+        return "html"
+    # An id such as `stdin` would have the table taken for a text.
+    return source.format if source.table and form_of(source.id) != source.format else None
 
 
 def _lines(

@@ -29,8 +29,8 @@ class Document(NamedTuple):
     """Bytes read for it."""
     file: str
     line: int | None = None
-    is_page: bool = False
-    """Whether the text is HTML, of which the readable text is cut."""
+    form: str | None = None
+    """The form that the text is read by before it is cut: `html`, or a table's that no id tells."""
 
 
 @dataclass
@@ -47,14 +47,14 @@ class Batch:
     metadata: list[dict[str, Any]] | None = None
     carried: Any = None
     """The carried columns of a table with types, as a `pyarrow.Table`; then without metadata."""
-    pages: frozenset[int] = frozenset()
-    """Which of the texts are HTML."""
+    forms: dict[int, str] = field(default_factory=dict)
+    """By which forms texts are read before they are cut; the others are cut as they are."""
 
     @property
     def readable(self) -> list[str | Blocks]:
-        """What is cut: of HTML, the blocks of its readable text."""
+        """What is cut: of HTML, for one, the blocks of its readable text."""
         return [
-            blocks(text, format="html") if doc in self.pages else text
+            blocks(text, format=self.forms[doc]) if doc in self.forms else text
             for doc, text in enumerate(self.texts)
         ]
 
