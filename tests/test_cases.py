@@ -21,3 +21,14 @@ def test_case(name):
     outcome = Outcome(case)
     for given in case["expected"]:
         CHECKS[given["check"]](outcome, given)
+
+
+@pytest.mark.parametrize("name", ["B232", "B235", "B266", "B271"])
+def test_what_belongs_together_does_so_at_every_size_that_holds_it(name):
+    """At the cases' own sizes windows of characters pass as well, or all is one chunk."""
+    case = CASES[name]
+    (wanted,) = next(one["texts"] for one in case["expected"] if one["check"] == "together")
+    for size in range(len(wanted), case["call"]["size"] + 1):
+        outcome = Outcome(case | {"call": case["call"] | {"size": size}})
+        for check in ("basics", "max_size", "together"):
+            CHECKS[check](outcome, {"limit": size, "unit": "chars", "texts": [wanted]})
