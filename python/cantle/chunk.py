@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 from cantle import _core
+from cantle.digest import digest
 from cantle.structure import KINDS
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Chunk:
     @property
     def content_hash(self) -> str:
         """A hash of the text alone: 32 hexadecimal digits (BLAKE2b)."""
-        return hashlib.blake2b(self.text.encode(), digest_size=16).hexdigest()
+        return digest(self.text.encode(), 16)
 
     @property
     def parent(self) -> Chunk | None:

@@ -5,7 +5,6 @@ What chunks are stands here; how they are cut does not.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -448,6 +447,8 @@ class Chunks:
         )
 
     def _repr_html_(self) -> str:
+        import html
+
         head = "".join(f"<th>{name}</th>" for name in ("id", "characters", "size", "text"))
         body = "".join(
             "<tr>"

@@ -15,9 +15,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from tree_sitter import Language, Node, Query
 
 HEADING = 1

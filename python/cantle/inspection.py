@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,6 @@ _SCRIPTS = {
     "Kana": "\u3040-\u30ff",
     "Han": "\u3400-\u9fff\U00020000-\U0003ffff",
 }
-_OF_SCRIPT = {name: re.compile(f"[{chars}]") for name, chars in _SCRIPTS.items()}
 _WORKBOOKS = (".xlsx", ".xlsm")
 _MARKS = ",\t;|"
 _QUOTED = re.compile(f'(^|[{_MARKS}])"(?:[^"]|"")*"')
@@ -185,7 +183,7 @@ def check_words(**words: object) -> None:
 def scripts(text: str) -> tuple[tuple[str, float], ...]:
     """Return the scripts of a text's first letters, with the part that each has."""
     sample = text[:_SAMPLE]
-    counts = {name: len(pattern.findall(sample)) for name, pattern in _OF_SCRIPT.items()}
+    counts = {name: len(re.findall(f"[{chars}]", sample)) for name, chars in _SCRIPTS.items()}
     total = sum(counts.values())
     found = sorted(((n, name) for name, n in counts.items() if n), key=lambda x: (-x[0], x[1]))
     return tuple((name, round(n / total, 3)) for n, name in found)
@@ -218,10 +216,12 @@ def _section_words(found: Blocks, text: str) -> float:
         return 0.0
     data = text.encode()
     ends = [*starts[1:], len(data)]
-    return float(median(len(data[a:b].decode().split()) for a, b in zip(starts, ends, strict=True)))
+    return float(
+        np.median([len(data[a:b].decode().split()) for a, b in zip(starts, ends, strict=True)])
+    )
 
 
 def _sentence_words(text: str, sentences: dict[str, Any]) -> float:
     spans = zip(sentences["char_start"].tolist(), sentences["char_end"].tolist(), strict=True)
     counts = [len(text[a:b].split()) for a, b in spans]
-    return float(median(counts)) if counts else 0.0
+    return float(np.median(counts)) if counts else 0.0

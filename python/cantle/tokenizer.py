@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import os
 import warnings
 from collections.abc import Iterable, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cantle import _core, names
+from cantle.digest import digest
 from cantle.documents import Arrow, Text, arrow_strings, is_arrow
 from cantle.ruler import TokenRuler
 
@@ -173,7 +173,9 @@ class Tokenizer:
             pattern = str(encoding._pat_str)
             lines = sorted(tokens.items(), key=lambda item: item[1])
             ranks = b"".join(b"%s %d\n" % (base64.b64encode(t), rank) for t, rank in lines)
-        name, usual = _PUBLISHED.get(hashlib.sha256(ranks).hexdigest(), (None, None))
+        from hashlib import sha256
+
+        name, usual = _PUBLISHED.get(sha256(ranks).hexdigest(), (None, None))
         pattern = pattern or usual
         if pattern is None:
             raise _core.SettingError(
@@ -277,10 +279,10 @@ class Tokenizer:
         """The vocabulary's name, or for a file or another library's object a short hash of it."""
         if self._kind == "name":
             return self._source
-        digest = hashlib.blake2b(self._source.encode(), digest_size=4).hexdigest()
+        short = digest(self._source.encode(), 4)
         if self._kind == "ranks":
-            return f"ranks:{digest}:{self._pattern}"
-        return f"json:{digest}" + ("+special" if self._count_special else "")
+            return f"ranks:{short}:{self._pattern}"
+        return f"json:{short}" + ("+special" if self._count_special else "")
 
     def __reduce__(self) -> tuple[type[Tokenizer], tuple[str, str, bool, str]]:
         return Tokenizer, (self._kind, self._source, self._count_special, self._pattern)
@@ -291,7 +293,7 @@ class Tokenizer:
     def __hash__(self) -> int:
         # The same in every process, unlike the hash of a string.
         told = repr(self.__reduce__()[1]).encode()
-        return int.from_bytes(hashlib.blake2b(told, digest_size=7).digest(), "little")
+        return int.from_bytes(bytes.fromhex(digest(told, 7)), "little")
 
     def __repr__(self) -> str:
         return f"Tokenizer({self.name!r})"

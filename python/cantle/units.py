@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from cantle import _core, names
+from cantle.digest import digest
 from cantle.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class TiktokenCount:
         """What tells the encoding from others: a hash of its pattern and ranks."""
         ranks = sorted(self.encoding._mergeable_ranks.items(), key=lambda item: item[1])
         told = repr((self.encoding._pat_str, ranks)).encode()
-        return f"tiktoken:{hashlib.blake2b(told, digest_size=8).hexdigest()}"
+        return f"tiktoken:{digest(told, 8)}"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TiktokenCount) and self.encoding is other.encoding

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import islice
@@ -12,6 +11,7 @@ import numpy as np
 
 from cantle import _core, units
 from cantle.chunks import Chunks
+from cantle.digest import digest
 from cantle.documents import (
     Arrow,
     Documents,
@@ -110,7 +110,7 @@ class Splitting:
                 settings.append(f"unit={units.identity(units.resolve(self.unit))}")
             elif field.name != "name":
                 settings.append(f"{field.name}={getattr(self, field.name)!r}")
-        return hashlib.blake2b("\n".join(settings).encode(), digest_size=8).hexdigest()
+        return digest("\n".join(settings).encode(), 8)
 
     def _forms(self, documents: Documents) -> list[object] | None:
         """Return for each document its blocks, its form's name or None, or None for all of it."""
