@@ -59,7 +59,15 @@ print(*sorted(set(sys.modules) - before))
     assert loaded - set(sys.stdlib_module_names) <= {"cantle", "numpy"}
     assert "cantle.cli" not in done.stdout.split()
     # Each of these takes milliseconds, and the first call or none at all wants it.
-    heavy = {"hashlib", "html", "numpy.typing", "random", "statistics", "tempfile", "urllib.request"}
+    heavy = {
+        "hashlib",
+        "html",
+        "numpy.typing",
+        "random",
+        "statistics",
+        "tempfile",
+        "urllib.request",
+    }
     assert heavy & set(done.stdout.split()) == set()
     assert done.stderr == ""
 
