@@ -30,6 +30,7 @@ __all__ = [
     "__version__",
     "carried",
     "cuts",
+    "keyword_vectors",
     "markdown_events",
     "note",
     "pattern_name",
@@ -228,6 +229,7 @@ def visible(
     start: Sequence[int] | NDArray[Any],
     end: Sequence[int] | NDArray[Any],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def keyword_vectors(texts: Sequence[str | bytes], topics: Sequence[str]) -> NDArray[np.float32]: ...
 def cuts(text: str | bytes, level: str) -> NDArray[np.int64]: ...
 def span_offsets(
     text: str | bytes, number: int, offsets: Sequence[int] | NDArray[Any], to_bytes: bool

@@ -10,6 +10,7 @@
 //! * [`tokenizer`]: text to token ends
 //! * [`pack`]: the packer
 //! * [`split`]: the strategies, over one text; [`batch`]: over many, on threads
+//! * [`terms`]: a text as the terms of a search engine
 //! * [`text`], [`chars`]: a text's borders, blanks and character offsets
 //! * `py`: the Python module, behind the feature `python`
 
@@ -23,6 +24,7 @@ pub mod pack;
 pub mod ruler;
 pub mod split;
 pub mod structure;
+pub mod terms;
 pub mod text;
 pub mod tokenizer;
 

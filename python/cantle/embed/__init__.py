@@ -1,0 +1,8 @@
+"""Embedders: callables from a list of texts to a float32 matrix, a row for each text."""
+
+from __future__ import annotations
+
+from cantle.embed.door import Embedder, Progress, embed_all
+from cantle.embed.keyword import Keyword
+
+__all__ = ["Embedder", "Keyword", "Progress", "embed_all"]

@@ -1,0 +1,128 @@
+"""Embedders: the lesson's keyword embedder, and the door that checks what any of them returns."""
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cantle
+from cantle.embed import Keyword, embed_all
+from cantle.embed.door import identity
+
+REFERENCE = json.loads(
+    (Path(__file__).parent / "lesson" / "embed_reference.json").read_text("utf-8")
+)
+
+
+@pytest.mark.parametrize("topics", ["3", "4"])
+def test_keyword_vectors_equal_the_lesson_on_every_text(topics):
+    rows = REFERENCE["texts"]
+    assert len(rows) == 377
+    found = Keyword(REFERENCE[f"topics{topics}"])([row["text"] for row in rows])
+    expected = np.array([row[f"embed{topics}"] for row in rows], np.float64).astype(np.float32)
+    assert found.dtype == np.float32
+    wrong = np.flatnonzero((found != expected).any(axis=1))
+    assert [rows[i]["text"] for i in wrong] == []
+
+
+def test_topics_may_be_anything_in_any_script():
+    embedder = Keyword(("\u0442\u043e\u043a\u0435\u043d", "caf\u00e9 cafes", "42 !"))
+    found = embedder(["tokens", "Cafe, CAF\u00c9!", "42!", ""])
+    half = [0, 2 / 5**0.5, 1 / 5**0.5]
+    assert np.array_equal(found, np.array([[1, 0, 0], half, [0, 0, 1], [0, 0, 0]], np.float32))
+    assert pickle.loads(pickle.dumps(embedder)) == embedder
+    assert identity(embedder) == identity(pickle.loads(pickle.dumps(embedder)))
+    assert identity(embedder) != identity(Keyword(("token",)))
+
+
+@pytest.mark.parametrize(
+    ("topics", "message"),
+    [
+        ("tea", "topics ('tea') must be a list of strings"),
+        ([], "topics (()) must hold at least one"),
+        (["tea", " "], "topics[1] (' ') has no word"),
+        (["tea", 3], "topics[1] (3) must be str"),
+    ],
+)
+def test_topics_are_checked(topics, message):
+    with pytest.raises((TypeError, cantle.SettingError)) as caught:
+        Keyword(topics)
+    assert str(caught.value) == message
+
+
+def test_a_text_that_is_none_is_refused():
+    with pytest.raises(TypeError, match=r"texts\[1\] must be str or UTF-8 bytes, not NoneType"):
+        Keyword(["tea"])(["tea", None])
+
+
+def test_texts_go_in_by_batches_and_the_last_may_be_short():
+    sizes, told = [], []
+
+    def embedder(texts):
+        sizes.append(len(texts))
+        return [[float(text), 1.0] for text in texts]
+
+    texts = [str(i) for i in range(7)]
+    found = embed_all(
+        embedder, texts, batch_size=3, progress=lambda done, of: told.append((done, of))
+    )
+    assert (found.dtype, found[:, 0].tolist()) == (np.float32, [0, 1, 2, 3, 4, 5, 6])
+    assert (sizes, told) == ([3, 3, 1], [(3, 7), (6, 7), (7, 7)])
+    assert embed_all(embedder, []).shape == (0, 0)
+    assert len(sizes) == 3, "an embedder is not called for nothing"
+
+
+def numbers(*rows):
+    return lambda texts: np.array(rows)
+
+
+@pytest.mark.parametrize(
+    ("embedder", "message"),
+    [
+        (3, "embedder (3) must be callable"),
+        (numbers([1.0, 2.0]), "embedder: 1 vectors for 2 texts"),
+        (numbers(1.0, 2.0), "embedder: an array of shape (2,) for 2 texts; [texts, d] is expected"),
+        (numbers([], []), "embedder: vectors of 0 numbers"),
+        (numbers("a", "b"), "embedder: <U1 where vectors of numbers are expected"),
+        (lambda texts: [[1.0], [1.0, 2.0]], "embedder: vectors of different lengths in one answer"),
+        (lambda texts: None, "embedder: object where vectors of numbers are expected"),
+        (numbers([1.0], [np.nan]), "embedder: NaN in the vector of texts[1]"),
+        (numbers([-np.inf], [1.0]), "embedder: an infinity in the vector of texts[0]"),
+        # Too large for float32.
+        (numbers([1.0], [1e300]), "embedder: an infinity in the vector of texts[1]"),
+    ],
+)
+def test_what_an_embedder_returns_is_checked(embedder, message):
+    with pytest.raises((TypeError, cantle.SettingError)) as caught:
+        embed_all(embedder, ["a", "b"])
+    assert str(caught.value) == message
+
+
+def test_rows_are_counted_over_all_batches():
+    def embedder(texts):
+        return [[float("nan") if text == "5" else 1.0] for text in texts]
+
+    with pytest.raises(cantle.SettingError, match=r"NaN in the vector of texts\[5\]"):
+        embed_all(embedder, [str(i) for i in range(8)], batch_size=2)
+    lengths = iter([2, 3])
+    with pytest.raises(
+        cantle.SettingError,
+        match=r"vectors of 3 numbers for texts\[1\] and what follows, of 2 before",
+    ):
+        embed_all(lambda texts: [[0.0] * next(lengths)], ["a", "b"], batch_size=1)
+
+
+@pytest.mark.parametrize("batch_size", [0, -1, 1.5, True, None])
+def test_batch_size_is_checked(batch_size):
+    with pytest.raises((TypeError, ValueError), match="batch_size"):
+        embed_all(Keyword(["tea"]), ["tea"], batch_size=batch_size)
+
+
+def test_what_an_embedder_raises_comes_out_unchanged():
+    def embedder(texts):
+        raise ConnectionError("gone")
+
+    with pytest.raises(ConnectionError, match=r"^gone$"):
+        embed_all(embedder, ["a"])
