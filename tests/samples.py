@@ -11,6 +11,8 @@ import tiktoken_ext.openai_public as openai_public
 from hypothesis import strategies as st
 
 import cantle
+from cantle.strategies.meaning import ByMeaning
+from cantle.strategies.text import REGISTRY
 from cases import builders
 
 PROSE = (
@@ -60,6 +62,19 @@ plain_texts = st.lists(
     max_size=60,
 ).map("".join)
 """Ordinary text: words of letters, punctuation, line breaks."""
+
+
+def letters(texts):
+    """A quick embedder: how often each of a few letters occurs; zero where none does."""
+    return [[text.lower().count(letter) for letter in "aeiouwx. "] for text in texts]
+
+
+def built(name, *args, **settings):
+    """A strategy of the registry; one that embeds does so by `letters` unless told otherwise."""
+    strategy = REGISTRY[name]
+    if issubclass(strategy, ByMeaning):
+        settings = {"embedder": letters} | settings
+    return strategy(*args, **settings)
 
 
 def weighed(text: str) -> int:

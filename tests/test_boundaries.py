@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import boundaries_oracle
 import cantle
 import markdown_texts
+import samples
 from cantle.measure.boundaries import FAULTS
 from cantle.strategies.text import REGISTRY
 
@@ -51,7 +52,7 @@ def test_faults_are_those_of_a_slow_account(name, data, text):
     size = data.draw(st.integers(1, 60))
     overlap = data.draw(st.sampled_from([0, size // 3]))
     trim = data.draw(st.booleans())
-    chunks = REGISTRY[name](size, overlap, "chars", trim).split(text)
+    chunks = samples.built(name, size, overlap, "chars", trim).split(text)
     depth = data.draw(st.sampled_from([1, 2, "all"]))
     level = 99 if depth == "all" else depth
     want = [boundaries_oracle.faults(text, chunk, level) for chunk in chunks]

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import cantle
-from cantle.embed import Keyword, embed_all
+from cantle.embed import Keyword, Static, embed_all
 from cantle.embed.door import identity
+from cantle.embed.static import read_table
+from cases import builders
 
 REFERENCE = json.loads(
     (Path(__file__).parent / "lesson" / "embed_reference.json").read_text("utf-8")
@@ -126,3 +128,77 @@ def test_what_an_embedder_raises_comes_out_unchanged():
 
     with pytest.raises(ConnectionError, match=r"^gone$"):
         embed_all(embedder, ["a"])
+
+
+def safetensors(name, dtype, rows):
+    """Write a table as safetensors does, by hand."""
+    data = np.array(rows, dtype)
+    kind = {"<f2": "F16", "<f4": "F32"}[data.dtype.str]
+    entry = {"dtype": kind, "shape": data.shape, "data_offsets": [0, data.nbytes]}
+    head = json.dumps({"__metadata__": {"a": "b"}, name: entry}).encode()
+    return len(head).to_bytes(8, "little") + head + data.tobytes()
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package with the files of `wordllama`, of which no code may run."""
+    folder = tmp_path / "wordllama"
+    for name in ("weights", "tokenizers"):
+        (folder / name).mkdir(parents=True)
+    (folder / "__init__.py").write_text("raise AssertionError('this was imported')")
+    tokenizer = builders.byte_level()
+    file = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
+    file.write_text(tokenizer.to_str(), "utf-8")
+    rng = np.random.default_rng(3)
+    table = rng.standard_normal((tokenizer.get_vocab_size(), 5)).astype(np.float16)
+    weights = safetensors("embedding.weight", np.float16, table)
+    (folder / "weights" / "l2_supercat_256.safetensors").write_bytes(weights)
+    monkeypatch.syspath_prepend(tmp_path)
+    return table.astype(np.float32), tokenizer
+
+
+def test_static_vectors_are_the_mean_of_those_of_the_tokens(package):
+    table, tokenizer = package
+    texts = ["", "Warm the pot.", "caf\u00e9", "", "x" * 99, " "]
+    found = Static()(texts)
+    assert found.dtype == np.float32
+    for text, vector in zip(texts, found, strict=True):
+        ids = tokenizer.encode(text, add_special_tokens=False).ids
+        mean = table[ids].mean(axis=0) if ids else np.zeros(5)
+        want = mean / (np.linalg.norm(mean) or 1)
+        assert np.allclose(vector, want, atol=1e-6), text
+    assert Static()([""]).shape == (1, 5)
+    assert Static()([]).shape == (0, 5)
+
+
+def test_static_says_which_extra_it_needs(monkeypatch):
+    monkeypatch.setattr("cantle.embed.static.find_spec", lambda name: None)
+    strategy = cantle.Semantic()
+    with pytest.raises(ImportError, match=r"install cantle\[embed\]. Without a network:"):
+        strategy.split("One. Two.")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"\xff" * 20, b"\2\0\0\0\0\0\0\0{}", safetensors("other", np.float32, [[1.0]]),
+     safetensors("a", np.float32, [[1.0, 2.0]])[:-1], safetensors("a", np.float32, [1.0])],
+)  # fmt: skip
+def test_a_broken_table_is_told(tmp_path, data):
+    file = tmp_path / "table"
+    file.write_bytes(data)
+    with pytest.raises(cantle.SettingError, match="no table 'a' can be read"):
+        read_table(file, "a")
+
+
+def test_static_equals_the_package_itself():
+    pytest.importorskip("wordllama")
+    from wordllama import WordLlama
+
+    texts = [
+        "Warm the pot, then pour.",
+        "caf\u00e9 \u6f22\u5b57 \U0001f600",
+        "a  b\n\nc",
+        "x" * 500,
+    ]
+    theirs = WordLlama.load(cache_dir=str(Path(__import__("wordllama").__file__).parent))
+    assert np.allclose(Static()(texts), theirs.embed(texts, norm=True), atol=1e-3)

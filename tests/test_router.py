@@ -172,7 +172,23 @@ def test_fallbacks_say_why():
         "structural would suit, but headings is 0 and must be >= 1",
     )
     ticket = cantle.route(replace(FACTS, kind="ticket", size=900))
-    assert ticket.reasons[1] == "semantic would suit, but this version does not have it"
+    assert ticket.reasons[1] == "semantic would suit, but no embedder is given"
+    rule = RouteRule("mine", "all", (), ("llm",), "I want it")
+    told = cantle.route(FACTS, rules=(rule,)).reasons[1]
+    assert told == "llm would suit, but this version does not have it"
+
+
+def test_an_embedder_makes_semantic_possible():
+    text = "Tea is warm. Tea pots. " * 30 + "Rain falls. " * 30
+    found = cantle.route(
+        text, kind="ticket", size=90, unit="words", embedder="keyword:tea pot|rain"
+    )
+    assert found.settings == "semantic:90"
+    assert found.cost.embeddings == found.cost.chunks + found.facts.sentences
+    with pytest.raises(
+        cantle.SettingError, match="semantic embeds sentences, which Routed does not"
+    ):
+        cantle.Routed(sources=[cantle.Declared("*", strategy="semantic:90")])
 
 
 def test_semantic_over_a_structured_text_is_warned_of():

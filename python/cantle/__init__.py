@@ -15,6 +15,7 @@ from cantle._core import (
 from cantle.arrow import ChunkTable
 from cantle.chunk import Chunk
 from cantle.chunks import Chunks
+from cantle.distances import Distances
 from cantle.documents import Documents, Skipped
 from cantle.forms import FORMATS
 from cantle.inspection import Facts, facts
@@ -30,6 +31,7 @@ from cantle.strategies import (
     Recursive,
     Routed,
     Rows,
+    Semantic,
     Sentence,
     Separator,
     Structural,
@@ -63,6 +65,7 @@ __all__ = [
     "Clauses",
     "Cost",
     "Declared",
+    "Distances",
     "Documents",
     "Encoding",
     "Facts",
@@ -76,6 +79,7 @@ __all__ = [
     "Routed",
     "Rows",
     "Rule",
+    "Semantic",
     "Sentence",
     "Separator",
     "SettingError",

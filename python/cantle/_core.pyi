@@ -1,7 +1,7 @@
 """Types of the Rust module. Docstrings live in the Python classes around it."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,12 @@ PART: int
 SHORTENED: int
 TEMPLATE: str
 
+_Numbers: TypeAlias = Sequence[int] | NDArray[Any]
+_Meaning: TypeAlias = tuple[
+    tuple[str, float], bool, tuple[object, str] | None, object, object, object
+]
+_Vectors: TypeAlias = tuple[NDArray[np.float32], _Numbers]
+
 class SettingError(ValueError): ...
 class TextError(ValueError): ...
 class TokenizerError(ValueError): ...
@@ -70,6 +76,7 @@ class Splitter:
         structural: tuple[object, object, str, str | None] | None = None,
         rows: tuple[object, bool, str, str | None] | None = None,
         clauses: tuple[bool, Sequence[str], str | None, str | None] | None = None,
+        meaning: _Meaning | None = None,
     ) -> Splitter: ...
     def split(
         self,
@@ -79,6 +86,7 @@ class Splitter:
         forms: Sequence[object] | None = None,
         titles: Sequence[str] | None = None,
         routes: Sequence[int] | None = None,
+        vectors: _Vectors | None = None,
     ) -> dict[str, Any]: ...
     def split_within(
         self,
@@ -89,7 +97,16 @@ class Splitter:
         char_start: Sequence[int] | NDArray[Any],
         threads: object,
         routes: Sequence[int] | None = None,
+        vectors: _Vectors | None = None,
     ) -> dict[str, Any]: ...
+    def asked(
+        self,
+        texts: Sequence[str | bytes] | ArrowTexts,
+        threads: object,
+        skip: bool,
+        forms: Sequence[object] | None = None,
+        spans: tuple[_Numbers, _Numbers, _Numbers, _Numbers] | None = None,
+    ) -> dict[str, NDArray[np.int64]]: ...
     def routed(self, routes: Sequence[Splitter]) -> Splitter: ...
 
 @final

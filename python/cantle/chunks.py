@@ -13,6 +13,7 @@ import numpy as np
 from cantle import _core, units
 from cantle.arrow import ChunkTable, TextColumn
 from cantle.chunk import COLUMNS, Chunk, preview
+from cantle.distances import Distances
 from cantle.documents import Arrow, Documents, Skipped, Text, arrow_strings, is_arrow
 from cantle.numbering import Numbering
 from cantle.spans import checked_spans
@@ -36,7 +37,7 @@ class Chunks:
 
     __slots__ = (
         *("_columns", "documents", "fingerprint", "name", "parents", "structure", "target"),
-        *("numbering", "template", "unit"),
+        *("distances", "numbering", "template", "unit"),
     )
 
     documents: Documents
@@ -53,6 +54,8 @@ class Chunks:
     """The headings of the documents, where their blocks are known."""
     numbering: Numbering | None
     """The clauses of the documents, where they were cut at them."""
+    distances: Distances | None
+    """How far the sentences of the documents are apart, where they were cut by meaning."""
     template: str
     """What `embed_text` is made by."""
     target: int | None
@@ -73,7 +76,8 @@ class Chunks:
         """Made by a strategy, or by `from_spans`. The core's columns are read-only already."""
         given = dict(columns)
         tables = given.pop("structure", None)
-        clauses = given.pop("clauses", None)
+        clauses, compared = given.pop("clauses", None), given.pop("compared", None)
+        self.distances = Distances(**compared) if isinstance(compared, Mapping) else compared
         self.numbering = Numbering(clauses) if isinstance(clauses, Mapping) else clauses
         self._columns: dict[str, NDArray[Any]] = given
         self.structure = Structure(tables) if isinstance(tables, Mapping) else tables
@@ -384,7 +388,7 @@ class Chunks:
 
     def _with(self, columns: dict[str, Any]) -> Chunks:
         return Chunks(
-            _read_only(columns) | {"structure": self.structure, "clauses": self.numbering},
+            _read_only(columns) | self._tables(),
             self.documents,
             name=self.name,
             unit=self.unit,
@@ -393,6 +397,10 @@ class Chunks:
             template=self.template,
             target=self.target,
         )
+
+    def _tables(self) -> dict[str, Any]:
+        more = {"clauses": self.numbering, "compared": self.distances}
+        return {"structure": self.structure} | more
 
     def __iter__(self) -> Iterator[Chunk]:
         return (Chunk(self, row) for row in range(len(self)))
@@ -424,9 +432,8 @@ class Chunks:
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        columns = self._columns | {"structure": self.structure, "clauses": self.numbering}
-        state = (columns, self.documents, self.name, self.unit, self.fingerprint)
-        return _rebuild, (*state, self.parents, self.template, self.target)
+        state = (self._columns | self._tables(), self.documents, self.name, self.unit)
+        return _rebuild, (*state, self.fingerprint, self.parents, self.template, self.target)
 
     def __repr__(self) -> str:
         lines = [f"Chunks({self._summary()})"]

@@ -15,6 +15,7 @@ import numpy as np
 from cantle import _core, units
 from cantle.documents import Text
 from cantle.inspection import Facts, check_words, facts
+from cantle.strategies.meaning import ByMeaning
 from cantle.strategies.splitting import Splitting
 from cantle.strategies.text import REGISTRY, strategy_from_text
 from cantle.structure import Blocks
@@ -282,7 +283,8 @@ def route(
         rules: The rules, the first that holds decides; `(*mine, *cantle.ROUTE_RULES)` puts your own
             first.
         cost: Whether to cut the document to see what that costs.
-        settings: Further settings for the strategy, as `overlap`; what it has not is left out.
+        settings: Further settings for the strategy, as `overlap`; what it has not is left out. One
+            that embeds is chosen only if `embedder` is among them.
 
     Raises:
         SettingError: No rule holds, or a setting has no value that can be used.
@@ -314,6 +316,11 @@ def route(
         name = wanted.partition(":")[0].partition(",")[0].strip().lower()
         if name not in REGISTRY:
             reasons.append(f"{name} would suit, but this version does not have it")
+            continue
+        if issubclass(REGISTRY[name], ByMeaning) and not (
+            "embedder" in settings or "embedder=" in wanted
+        ):
+            reasons.append(f"{name} would suit, but no embedder is given")
             continue
         missing = [need for need in NEEDS.get(name, ()) if not holds(need, known, size)]
         if missing:

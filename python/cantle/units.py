@@ -99,7 +99,7 @@ def _from_path(path: Path) -> Tokenizer:
     return Tokenizer.from_file(path / "tokenizer.json" if path.is_dir() else path)
 
 
-def describe(unit: str | Tokenizer | Callable[[str], int]) -> str:
+def describe(unit: str | Tokenizer | Callable[..., Any]) -> str:
     """Return a unit's name for people and fingerprints."""
     if isinstance(unit, str):
         return unit
@@ -110,7 +110,7 @@ def describe(unit: str | Tokenizer | Callable[[str], int]) -> str:
     return f"{unit.__module__}.{getattr(unit, '__qualname__', type(unit).__qualname__)}"
 
 
-def identity(unit: str | Tokenizer | Callable[[str], int]) -> str:
+def identity(unit: str | Tokenizer | Callable[..., Any]) -> str:
     """Return what tells a unit from others in a fingerprint, the same in every process.
 
     A callable says it itself in an attribute `fingerprint`. Else it is known by its name, the code

@@ -10,10 +10,11 @@ use crate::chars::CharIndex;
 use crate::cuts::sentences::sentence_ends;
 use crate::error::{Error, Result};
 use crate::guard::Guard;
+use crate::meaning::Compared;
+use crate::meaning::vectors::Vectors;
 use crate::pack::Packed;
-use crate::split::{Document, Measure, Splitter};
+use crate::split::{Document, Made, Measure, Splitter};
 use crate::structure::columns::StructureColumns;
-use crate::structure::cutting::Structure;
 use crate::text::Text;
 use crate::tokenizer::Tokenizer;
 
@@ -45,6 +46,8 @@ pub struct Source<'t> {
     pub title: &'t str,
     /// Which of the splitter's routes it takes.
     pub route: Option<u32>,
+    /// The vectors of its pieces, where it is cut by them.
+    pub vectors: Option<Vectors<'t>>,
 }
 
 impl<'t> Source<'t> {
@@ -62,6 +65,7 @@ impl<'t> Source<'t> {
             form,
             title,
             route: None,
+            vectors: None,
         }
     }
 }
@@ -89,6 +93,43 @@ pub struct Columns {
     pub parent: Vec<i64>,
     /// What the documents' blocks say of the chunks; without rows where no blocks are known.
     pub structure: StructureColumns,
+    /// The pieces whose vectors were compared.
+    pub compared: ComparedColumns,
+}
+
+/// Pieces whose vectors were compared, in order. Offsets are half-open and within the document.
+#[derive(Default)]
+pub struct ComparedColumns {
+    /// The document's number.
+    pub doc: Vec<i32>,
+    /// See [`Compared`].
+    pub byte_start: Vec<i64>,
+    /// See [`Compared`].
+    pub byte_end: Vec<i64>,
+    /// See [`Compared`].
+    pub distance: Vec<f64>,
+    /// See [`Compared`].
+    pub threshold: Vec<f64>,
+}
+
+impl ComparedColumns {
+    fn push(&mut self, source: &Source<'_>, compared: &[Compared]) {
+        for one in compared {
+            self.doc.push(source.doc);
+            self.byte_start.push((source.byte_start + one.start) as i64);
+            self.byte_end.push((source.byte_start + one.end) as i64);
+            self.distance.push(one.distance);
+            self.threshold.push(one.threshold);
+        }
+    }
+
+    fn append(&mut self, other: &mut Self) {
+        self.doc.append(&mut other.doc);
+        self.byte_start.append(&mut other.byte_start);
+        self.byte_end.append(&mut other.byte_end);
+        self.distance.append(&mut other.distance);
+        self.threshold.append(&mut other.threshold);
+    }
 }
 
 impl Columns {
@@ -111,14 +152,9 @@ impl Columns {
         }
     }
 
-    fn push(
-        &mut self,
-        source: &Source<'_>,
-        index: &CharIndex<'_>,
-        chunks: &[Packed],
-        structure: Option<Structure>,
-        size: usize,
-    ) {
+    fn push(&mut self, source: &Source<'_>, index: &CharIndex<'_>, made: Made, size: usize) {
+        let Made { chunks, structure, compared } = made;
+        self.compared.push(source, &compared);
         let rows = self.len();
         let same = source.ascii && source.byte_start == source.char_start;
         if !same {
@@ -157,8 +193,10 @@ impl Columns {
     fn append(&mut self, mut other: Columns) {
         let (rows, more) = (self.len(), other.len());
         self.structure.append(rows, more, std::mem::take(&mut other.structure));
+        self.compared.append(&mut other.compared);
         if rows == 0 {
             other.structure = std::mem::take(&mut self.structure);
+            other.compared = std::mem::take(&mut self.compared);
             *self = other;
             return;
         }
@@ -367,15 +405,14 @@ fn split_block(
         let work = || {
             let text = Text::new(source.text, source.ascii);
             let (form, title) = (source.form, source.title);
-            let document = Document { text: &text, index: &index, form, title };
+            let vectors = source.vectors;
+            let document = Document { text: &text, index: &index, form, title, vectors };
             splitter.split(document, measure, within, guard)
         };
         // A defect that one text brings to light is that text's failure.
         let result = catch_unwind(AssertUnwindSafe(work));
         match result.unwrap_or_else(|panic| Err(Error::from_panic(&*panic))) {
-            Ok((chunks, structure)) => {
-                cut.columns.push(source, &index, &chunks, structure, splitter.size());
-            }
+            Ok(made) => cut.columns.push(source, &index, made, splitter.size()),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => {
                 cut.failures.push(Failure { doc: source.doc, error });
@@ -386,6 +423,93 @@ fn split_block(
         }
     }
     Ok(cut)
+}
+
+/// The spans to embed before the texts are cut: for each its text's place among `sources`, where it
+/// starts and ends in its document, in bytes and then in characters.
+#[derive(Default)]
+pub struct Asked {
+    /// The number of its source.
+    pub source: Vec<i64>,
+    /// Byte offsets.
+    pub bytes: [Vec<i64>; 2],
+    /// Character offsets.
+    pub chars: [Vec<i64>; 2],
+}
+
+/// What has to be embedded, on up to `threads` threads (0: one per core). A text that fails has
+/// nothing: cutting it will fail as well, and say why.
+pub fn asked_all(
+    splitter: &Splitter,
+    sources: &[Source<'_>],
+    threads: usize,
+    poll: &dyn Fn() -> Result<()>,
+) -> Result<Asked> {
+    let ask = |block: &[Source<'_>], within: usize, guard: &Guard<'_>| {
+        asked_block(splitter, block, None, within, guard)
+    };
+    let mut all = Asked::default();
+    // Blocks come in order; each counts its sources from 0.
+    let mut before = 0;
+    for (sources, part) in in_blocks(sources, threads, poll, ask, |_| false)? {
+        all.source.extend(part.source.iter().map(|source| before + source));
+        for (all, part) in all.bytes.iter_mut().zip(part.bytes) {
+            all.extend(part);
+        }
+        for (all, part) in all.chars.iter_mut().zip(part.chars) {
+            all.extend(part);
+        }
+        before += sources as i64;
+    }
+    Ok(all)
+}
+
+/// The same on the caller's thread, with the caller's own function as ruler.
+pub fn asked_measured(
+    splitter: &Splitter,
+    sources: &[Source<'_>],
+    measure: Measure<'_>,
+    poll: &dyn Fn() -> Result<()>,
+) -> Result<Asked> {
+    let stop = AtomicBool::new(false);
+    let guard = Guard::new(&stop, Some(poll));
+    Ok(asked_block(splitter, sources, Some(measure), 1, &guard)?.1)
+}
+
+fn asked_block(
+    splitter: &Splitter,
+    sources: &[Source<'_>],
+    measure: Option<Measure<'_>>,
+    within: usize,
+    guard: &Guard<'_>,
+) -> Result<(usize, Asked)> {
+    let mut asked = Asked::default();
+    for (i, source) in sources.iter().enumerate() {
+        guard.check()?;
+        let index = CharIndex::new(source.text, source.ascii);
+        let work = || {
+            let text = Text::new(source.text, source.ascii);
+            let (form, title) = (source.form, source.title);
+            let document = Document { text: &text, index: &index, form, title, vectors: None };
+            splitter.route(source.route).asked(document, measure, within, guard)
+        };
+        let result = catch_unwind(AssertUnwindSafe(work));
+        let spans = match result.unwrap_or_else(|panic| Err(Error::from_panic(&*panic))) {
+            Ok(spans) => spans,
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(_) => Vec::new(),
+        };
+        for (start, end) in spans {
+            asked.source.push(i as i64);
+            for (to, at) in asked.bytes.iter_mut().zip([start, end]) {
+                to.push((source.byte_start + at) as i64);
+            }
+            for (to, at) in asked.chars.iter_mut().zip([start, end]) {
+                to.push((source.char_start + index.rank(at)) as i64);
+            }
+        }
+    }
+    Ok((sources.len(), asked))
 }
 
 /// The sentences of one text without the blanks between them; sizes in characters.
@@ -402,7 +526,8 @@ pub fn sentences(text: &str, ascii: bool, poll: &dyn Fn() -> Result<()>) -> Resu
         .map(|(start, end)| Packed { start, end, size: index.rank(end) - index.rank(start) })
         .collect();
     let mut columns = Columns::default();
-    columns.push(&Source::new(text, ascii, 0), &index, &chunks, None, usize::MAX);
+    let made = Made::from((chunks, None));
+    columns.push(&Source::new(text, ascii, 0), &index, made, usize::MAX);
     Ok(columns)
 }
 

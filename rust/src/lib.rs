@@ -10,6 +10,7 @@
 //! * [`tokenizer`]: text to token ends
 //! * [`pack`]: the packer
 //! * [`split`]: the strategies, over one text; [`batch`]: over many, on threads
+//! * [`meaning`]: where a text turns to something else, by vectors of its sentences
 //! * [`terms`]: a text as the terms of a search engine
 //! * [`text`], [`chars`]: a text's borders, blanks and character offsets
 //! * `py`: the Python module, behind the feature `python`
@@ -20,6 +21,7 @@ pub mod chars;
 pub mod cuts;
 pub mod error;
 pub mod guard;
+pub mod meaning;
 pub mod pack;
 pub mod ruler;
 pub mod split;

@@ -13,6 +13,7 @@
 use crate::cuts::Level;
 use crate::error::Result;
 use crate::guard::Guard;
+use crate::meaning::turns::Turns;
 use crate::ruler::{PAST, Ruler};
 use crate::text::Text;
 
@@ -38,6 +39,22 @@ pub struct Packed {
     pub end: usize,
     /// Units in its text, counted on its own.
     pub size: usize,
+}
+
+/// How a stretch is opened that does not go into one chunk.
+pub struct Opened<'v> {
+    /// Where its pieces end, if they are known: the last one where the stretch does.
+    pub pieces: Vec<usize>,
+    /// Behind which of those a chunk ends, if it does not end before.
+    pub turns: Option<Turns<'v>>,
+    /// What else it is opened by.
+    pub levels: Vec<Level>,
+}
+
+impl From<Vec<Level>> for Opened<'_> {
+    fn from(levels: Vec<Level>) -> Self {
+        Self { pieces: Vec::new(), turns: None, levels }
+    }
 }
 
 /// Packs one text.
@@ -81,17 +98,32 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
         let end = self.text.len();
         if end > 0 {
             // The text as one piece above the first level: the general case without a special one.
-            self.run(0, &[end], levels)?;
+            self.run(0, &[end], levels, None)?;
         }
         self.finish()
     }
 
+    /// Chunks made of these pieces, that end where the text turns, and where no more fits.
+    pub fn by_turns(mut self, opened: &Opened<'_>) -> Result<Vec<Packed>> {
+        self.opened(0, self.text.len(), opened)?;
+        self.finish()
+    }
+
+    fn opened(&mut self, start: usize, end: usize, opened: &Opened<'_>) -> Result<()> {
+        let Opened { pieces, turns, levels } = opened;
+        match &pieces[..] {
+            [] if start == end => Ok(()),
+            [] => self.run(start, &[end], levels, None),
+            pieces => self.run(start, pieces, levels, turns.as_ref()),
+        }
+    }
+
     /// The same within each section, of which these are the starts: only what is too small crosses
-    /// from one to the other. `levels` is asked for those of each section that does not fit.
-    pub fn by_sections(
+    /// from one to the other. `inside` is asked how each section is opened that does not fit.
+    pub fn by_sections<'v>(
         mut self,
         starts: &[usize],
-        levels: impl Fn(usize, usize) -> Result<Vec<Level>>,
+        inside: impl Fn(usize, usize) -> Result<Opened<'v>>,
     ) -> Result<Vec<Packed>> {
         let ends = starts.iter().skip(1).copied().chain([self.text.len()]);
         for (&start, end) in starts.iter().zip(ends) {
@@ -100,21 +132,26 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
                 continue;
             }
             self.floor = start;
-            self.run(start, &[end], &levels(start, end)?)?;
+            self.opened(start, end, &inside(start, end)?)?;
         }
         self.finish()
     }
 
     /// Packs a section if it fits; a blank one is packed with nothing.
     fn whole_section(&mut self, open: usize, close: usize) -> Result<bool> {
-        let span = if self.limit.trim { self.text.trim(open, close) } else { Some((open, close)) };
-        let Some((start, end)) = span else { return Ok(true) };
-        let size = self.ruler.size(start, end)?;
-        let fits = size <= self.budget(start);
+        let Some((chunk, fits)) = self.section(open, close)? else { return Ok(true) };
         if fits {
-            self.push(Packed { start, end, size }, open, close);
+            self.push(chunk, open, close);
         }
         Ok(fits)
+    }
+
+    /// What a section would be as a chunk, and whether it fits; nothing for a blank one.
+    pub fn section(&self, open: usize, close: usize) -> Result<Option<(Packed, bool)>> {
+        let span = if self.limit.trim { self.text.trim(open, close) } else { Some((open, close)) };
+        let Some((start, end)) = span else { return Ok(None) };
+        let size = self.ruler.size(start, end)?;
+        Ok(Some((Packed { start, end, size }, size <= self.budget(start))))
     }
 
     /// Windows that move by the units themselves, to the next grapheme border.
@@ -133,7 +170,13 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
     }
 
     /// Packs the pieces that end at `cuts`, the first starting at `start`.
-    fn run(&mut self, start: usize, cuts: &[usize], below: &[Level]) -> Result<()> {
+    fn run(
+        &mut self,
+        start: usize,
+        cuts: &[usize],
+        below: &[Level],
+        turns: Option<&Turns<'_>>,
+    ) -> Result<()> {
         let end = cuts[cuts.len() - 1];
         let (mut at, mut i) = (start, 0);
         while i < cuts.len() {
@@ -148,7 +191,14 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
                 first += up_to(&cuts[i..], visible);
             }
             let open = self.overlap_start(at, cuts[first])?;
-            let n = self.fit(open, &cuts[i..])?;
+            let turn = match turns {
+                Some(turns) => self.turn(turns, open, at, i, cuts)?,
+                None => None,
+            };
+            let n = match turn {
+                Some(n) => n,
+                None => self.fit(open, &cuts[i..])?,
+            };
             if i + n <= first {
                 if first > i {
                     // Their indent is too much: without it the piece may fit.
@@ -181,7 +231,7 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
             self.guard.check()?;
             level.cuts(self.text, start, end, self.guard, &mut cuts)?;
             if cuts.len() > 1 {
-                return self.run(start, &cuts, &levels[depth + 1..]);
+                return self.run(start, &cuts, &levels[depth + 1..], None);
             }
         }
         self.windows(start, end)
@@ -223,6 +273,43 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
             n += 1;
         }
         Ok(n)
+    }
+
+    /// How many of the pieces from `i` on, where the last chunk ends, a chunk from `open` holds up to
+    /// the first turn behind which it is large enough; if that fits.
+    fn turn(
+        &self,
+        turns: &Turns<'_>,
+        open: usize,
+        at: usize,
+        i: usize,
+        cuts: &[usize],
+    ) -> Result<Option<usize>> {
+        let budget = self.budget(open);
+        // Spans are measured each time they have grown to twice their length: where one is too large,
+        // what lies behind is not looked at. All in all that is no more than the chunk is long.
+        let mut asked = FIRST_LOOK;
+        let beyond = |piece: usize| {
+            let bytes = cuts[piece] - open;
+            if bytes < asked {
+                return Ok(false);
+            }
+            asked = 2 * bytes;
+            Ok(self.size(open, cuts[piece])? > budget)
+        };
+        // No chunk is large enough that ends before this place.
+        let low = match turns.least {
+            0 => 0,
+            least => self.ruler.ahead(at, least)?.saturating_sub(PAST),
+        };
+        let holds = |piece: usize| {
+            let close = cuts[piece];
+            Ok(turns.least == 0 || (close >= low && self.size(at, close)? >= turns.least))
+        };
+        match turns.first(i, cuts.len(), beyond, holds)? {
+            Some(last) if self.fits(open, cuts[last])? => Ok(Some(last + 1 - i)),
+            _ => Ok(None),
+        }
     }
 
     /// Units in the chunk that `open..close` makes.
@@ -419,6 +506,9 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
         Ok(self.chunks)
     }
 }
+
+/// Bytes from which a chunk that is open is first measured on the way to a turn.
+const FIRST_LOOK: usize = 256;
 
 /// How many of `cuts` lie at or before `at`. Mostly few of many do: no place far behind is looked at.
 fn up_to(cuts: &[usize], at: usize) -> usize {

@@ -2,12 +2,15 @@
 
 use std::borrow::Cow;
 
-use crate::blocks::{Form, Format};
+use crate::blocks::{Blocks, Form, Format};
 use crate::chars::CharIndex;
 use crate::cuts::Level;
 use crate::cuts::separators::Separator;
 use crate::error::{Error, Result};
 use crate::guard::Guard;
+use crate::meaning::pieces::{pieces, shown};
+use crate::meaning::vectors::Vectors;
+use crate::meaning::{Compared, Meaning, Reading};
 use crate::pack::{Limit, Packed, Packer};
 use crate::ruler::Ruler;
 use crate::ruler::measured::Measured;
@@ -54,6 +57,8 @@ pub enum Strategy {
     Rows(RowCuts),
     /// At its numbered clauses.
     Clauses(ClauseCuts),
+    /// Where the vectors of its pieces say that it turns to something else.
+    Meaning(Meaning),
 }
 
 /// How a document is cut at the rows of its tables.
@@ -133,6 +138,83 @@ pub struct Document<'a, 't> {
     pub form: Form<'a>,
     /// Its title; empty where it has none.
     pub title: &'a str,
+    /// The vectors of its pieces, where it is cut by them.
+    pub vectors: Option<Vectors<'a>>,
+}
+
+/// What one text was cut into.
+pub struct Made {
+    /// The chunks.
+    pub chunks: Vec<Packed>,
+    /// What its blocks say of them, where blocks are known.
+    pub structure: Option<Structure>,
+    /// The pieces whose vectors were compared.
+    pub compared: Vec<Compared>,
+}
+
+impl From<(Vec<Packed>, Option<Structure>)> for Made {
+    fn from((chunks, structure): (Vec<Packed>, Option<Structure>)) -> Self {
+        Self { chunks, structure, compared: Vec::new() }
+    }
+}
+
+/// What is done with one text under the ruler of its unit.
+trait Task {
+    type Answer;
+
+    fn run<R: Ruler + ?Sized>(
+        self,
+        splitter: &Splitter,
+        document: Document<'_, '_>,
+        ruler: &R,
+        count: &dyn Fn(&str) -> Result<usize>,
+        guard: &Guard<'_>,
+    ) -> Result<Self::Answer>;
+}
+
+/// Cutting it.
+struct Cut;
+
+impl Task for Cut {
+    type Answer = Made;
+
+    fn run<R: Ruler + ?Sized>(
+        self,
+        splitter: &Splitter,
+        document: Document<'_, '_>,
+        ruler: &R,
+        count: &dyn Fn(&str) -> Result<usize>,
+        guard: &Guard<'_>,
+    ) -> Result<Made> {
+        splitter.cut(document, ruler, count, guard)
+    }
+}
+
+/// Finding the pieces that are embedded before it is cut.
+struct Ask<'m>(&'m Meaning);
+
+impl Task for Ask<'_> {
+    type Answer = Vec<(usize, usize)>;
+
+    fn run<R: Ruler + ?Sized>(
+        self,
+        splitter: &Splitter,
+        document: Document<'_, '_>,
+        ruler: &R,
+        count: &dyn Fn(&str) -> Result<usize>,
+        guard: &Guard<'_>,
+    ) -> Result<Self::Answer> {
+        let Document { text, form, title, .. } = document;
+        let format = self.0.sections.map(|(_, format)| format);
+        let Some(blocks) = form.blocks(text.str, format) else {
+            let (pieces, _) = pieces(text, None, 0, text.len(), guard)?;
+            return Ok(shown(text, &pieces, self.0.buffer).collect());
+        };
+        check(text.str, &blocks.blocks)?;
+        let (limit, blocks, template) = (splitter.limit, &*blocks, None);
+        let cutting = Cutting { text, ruler, limit, guard, blocks, count, template, title };
+        cutting.asked(self.0)
+    }
 }
 
 /// A strategy with its settings, checked.
@@ -214,34 +296,66 @@ impl Splitter {
         measure: Option<Measure<'_>>,
         threads: usize,
         guard: &Guard<'_>,
-    ) -> Result<(Vec<Packed>, Option<Structure>)> {
+    ) -> Result<Made> {
+        self.under_ruler(Cut, document, measure, threads, guard)
+    }
+
+    /// The spans of one text that have to be embedded before it is cut, in order.
+    pub fn asked(
+        &self,
+        document: Document<'_, '_>,
+        measure: Option<Measure<'_>>,
+        threads: usize,
+        guard: &Guard<'_>,
+    ) -> Result<Vec<(usize, usize)>> {
+        match &self.strategy {
+            // Only sections are measured: whether they fit.
+            Strategy::Meaning(meaning) if meaning.sections.is_none() => {
+                let bytes = Bytes { len: document.text.len() };
+                Ask(meaning).run(self, document, &bytes, &|text| Ok(text.len()), guard)
+            }
+            Strategy::Meaning(meaning) => {
+                self.under_ruler(Ask(meaning), document, measure, threads, guard)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn under_ruler<T: Task>(
+        &self,
+        task: T,
+        document: Document<'_, '_>,
+        measure: Option<Measure<'_>>,
+        threads: usize,
+        guard: &Guard<'_>,
+    ) -> Result<T::Answer> {
         let Document { text, index, .. } = document;
         match (&self.unit, measure) {
             (Unit::Bytes, _) => {
                 let count = |text: &str| Ok(text.len());
-                self.cut(document, &Bytes { len: text.len() }, &count, guard)
+                task.run(self, document, &Bytes { len: text.len() }, &count, guard)
             }
             (Unit::Chars, _) if text.ascii => {
                 let count = |text: &str| Ok(text.len());
-                self.cut(document, &Bytes { len: text.len() }, &count, guard)
+                task.run(self, document, &Bytes { len: text.len() }, &count, guard)
             }
             (Unit::Chars, _) => {
                 let count = |text: &str| Ok(text.chars().count());
-                self.cut(document, &Chars::new(index), &count, guard)
+                task.run(self, document, &Chars::new(index), &count, guard)
             }
             (Unit::Words, _) => {
                 let count = |text: &str| Words::new(text).size(0, text.len());
-                self.cut(document, &Words::new(text.str), &count, guard)
+                task.run(self, document, &Words::new(text.str), &count, guard)
             }
             (Unit::Tokens(tokenizer), _) => {
                 let count = |text: &str| tokenizer.count(text, guard);
                 let ruler = tokenizer.measure(text.str, threads, guard)?;
-                self.cut(document, &*ruler, &count, guard)
+                task.run(self, document, &*ruler, &count, guard)
             }
             (Unit::Measured, Some(measure)) => {
                 // As of a chunk, the size of nothing is not asked for.
                 let count = |text: &str| if text.is_empty() { Ok(0) } else { measure(text) };
-                self.cut(document, &Measured::new(text.str, measure), &count, guard)
+                task.run(self, document, &Measured::new(text.str, measure), &count, guard)
             }
             (Unit::Measured, None) => {
                 Err(Error::Internal("a measured unit was used without its function".into()))
@@ -255,7 +369,7 @@ impl Splitter {
         ruler: &R,
         count: &dyn Fn(&str) -> Result<usize>,
         guard: &Guard<'_>,
-    ) -> Result<(Vec<Packed>, Option<Structure>)> {
+    ) -> Result<Made> {
         let Document { text, form, title, .. } = document;
         let limit = self.limit;
         let (format, template) = match &self.strategy {
@@ -265,10 +379,21 @@ impl Splitter {
                 let format = own.format.unwrap_or_else(|| clauses::form(text.str));
                 (Some(format), own.template.as_ref())
             }
+            Strategy::Meaning(own) => (own.sections.map(|(_, format)| format), None),
             _ => (None, None),
         };
+        let reading = Reading::new(document.vectors.unwrap_or(Vectors::new(&[], 0)));
         let Some(blocks) = form.blocks(text.str, format) else {
-            return Ok((self.pack(Packer::new(text, ruler, limit, guard))?, None));
+            let packer = Packer::new(text, ruler, limit, guard);
+            let Strategy::Meaning(meaning) = &self.strategy else {
+                return Ok((self.pack(packer)?, None).into());
+            };
+            let (blocks, template) = (&Blocks::default(), None);
+            let cutting = Cutting { text, ruler, limit, guard, blocks, count, template, title };
+            let span = (0, text.len());
+            let opened = cutting.opened(meaning, &reading, None, span, &WORDS[1..])?;
+            let chunks = packer.by_turns(&opened)?;
+            return Ok(Made { chunks, structure: None, compared: reading.finish()? });
         };
         let known = match form {
             Form::In(format) => Some(format),
@@ -291,6 +416,7 @@ impl Splitter {
                 let read = Clauses::read(text.str, &blocks, &own.names, guard)?;
                 Within::Clauses(found.insert(read), own.items, &WORDS[1..])
             }
+            Strategy::Meaning(own) => Within::Meaning(own, &reading, &WORDS[1..]),
             Strategy::Structural(own) => Within::Sections(own.depth, own.target, &WORDS[1..]),
             Strategy::Levels(levels) => match &levels[..] {
                 [Level::Sentence, below @ ..] => Within::Sentences(below),
@@ -302,7 +428,7 @@ impl Splitter {
         let cutting = Cutting { text, ruler, limit, guard, blocks, count, template, title };
         let (chunks, mut structure) = cutting.run(&within, |packer| self.pack(packer))?;
         structure.clauses = found;
-        Ok((chunks, Some(structure)))
+        Ok(Made { chunks, structure: Some(structure), compared: reading.finish()? })
     }
 
     /// Packs a text of whose blocks nothing is known, or which have no say.
@@ -315,7 +441,10 @@ impl Splitter {
             }
             Strategy::Window => packer.by_windows(),
             Strategy::Levels(levels) => packer.by_levels(levels),
-            Strategy::Structural(_) | Strategy::Rows(_) | Strategy::Clauses(_) => {
+            Strategy::Structural(_)
+            | Strategy::Rows(_)
+            | Strategy::Clauses(_)
+            | Strategy::Meaning(_) => {
                 Err(Error::Internal("a document is cut at its structure without blocks".into()))
             }
         }

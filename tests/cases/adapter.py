@@ -29,6 +29,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import cantle
 import oracle
 import samples
@@ -45,7 +47,8 @@ OPS = {
 PARAMETERS = {
     *("op", "strategy", "size", "overlap", "unit", "tokenizer", "count_special", "separators"),
     *("is_regex", "keep_separator", "min_size", "trim", "metadata", "id", "calls", "times"),
-    *("parent_size", "child_size", "prefix", "table_header", "pages"),
+    *("parent_size", "child_size", "prefix", "table_header", "pages", "embedder", "buffer"),
+    *("distance_threshold", "percentile", "threshold"),
 }
 
 
@@ -90,6 +93,11 @@ def strategy_of(call: dict[str, Any], unit: Any = None) -> Any:
     if "prefix" in call:
         # A strategy without paths refuses it: no case may pass because it was not asked for.
         settings["prefix"] = {"heading_path": "path"}[call["prefix"]]
+    if name == "semantic":
+        settings["embedder"] = builders.EMBEDDERS[call.get("embedder", "hashed")]
+        settings |= {k: call[k] for k in ("buffer", "percentile") if k in call}
+        settings |= {"distance": call["distance_threshold"]} if "distance_threshold" in call else {}
+        settings |= {"automatic": True} if call.get("threshold") == "auto" else {}
     if name not in REGISTRY:
         return cantle.strategy_from_text(name, **settings)
     return REGISTRY[name](**settings)
@@ -437,6 +445,16 @@ def raises(outcome: Outcome, given: dict[str, Any]) -> None:
     assert all(words in str(error) for words in given["says"])
     if given.get("says_any_of"):
         assert any(words in str(error) for words in given["says_any_of"])
+    if "names the sentence or row 2" in given.get("also", ()):
+        assert "sentence 2 " in str(error)
+
+
+@check
+def no_nan_warning(outcome: Outcome, given: dict[str, Any]) -> None:
+    """Warnings are errors in every test; the distance behind the last sentence is none."""
+    found = outcome.chunks.distances
+    assert np.isfinite(found.distance[:-1]).all()
+    assert np.isfinite(found.threshold).all()
 
 
 def bad_call(changes: dict[str, Any], text: Any) -> Any:

@@ -94,7 +94,8 @@ def trimmed_chunks_have_no_blanks_around_them(cell: Cell, chunks: cantle.Chunks)
 
 def small_chunks_are_merged(cell: Cell, chunks: cantle.Chunks) -> None:
     """A chunk below `min_size` has no neighbour that it fits together with."""
-    least = getattr(cell.strategy, "min_size", 0)
+    # Those that cut by meaning do not merge.
+    least = 0 if hasattr(cell.strategy, "embedder") else getattr(cell.strategy, "min_size", 0)
     if not cell.counted.adds_up:
         return
     for (before, after), small in zip(

@@ -42,6 +42,11 @@ SETTINGS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     },
     "clauses": {"items": st.booleans(), "format": st.sampled_from(["auto", "markdown"])},
     "routed": {},
+    "semantic": {
+        "percentile": st.sampled_from([None, None, 0, 50, 100]),
+        "mode": st.sampled_from(["previous", "centroid"]),
+        "buffer": st.sampled_from([0, 0, 1]),
+    },
 }
 """Every strategy of the registry with what it takes beside size, overlap, unit and trim.
 
@@ -106,7 +111,8 @@ def cells(draw: st.DrawFn, name: str, unit: str) -> Cell:
     extra = {key: draw(values) for key, values in SETTINGS[name].items()}
     if "min_size" in extra:
         extra["min_size"] = int(extra["min_size"] * size)
-    strategy = cantle.strategies.text.REGISTRY[name](
+    strategy = samples.built(
+        name,
         size,
         draw(st.one_of(st.just(0), st.integers(0, size - 1))),
         counted.unit,

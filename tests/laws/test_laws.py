@@ -89,7 +89,7 @@ def test_long_texts_equal_single_calls_for_any_number_of_threads(name, unit):
     every[3] = every[3].encode("ascii", "ignore").decode()
     every[7] = ""
     assert sum(map(len, every)) > (5 if fast else 1.5) * 2**16
-    strategy = REGISTRY[name](90, 20, UNITS[unit]().unit)
+    strategy = samples.built(name, 90, 20, UNITS[unit]().unit)
     agree_with_single_calls(strategy, every, (1, 2, 3, 8) if fast else (1, 3))
 
 
@@ -112,7 +112,7 @@ LONG = {
 def test_one_long_text_is_cut_alike_by_any_number_of_threads(long, unit, name):
     counted = UNITS[unit]()
     text = LONG[long] * (2_300_000 // len(LONG[long].encode()))
-    strategy = REGISTRY[name](5_000, 100, counted.unit)
+    strategy = samples.built(name, 5_000, 100, counted.unit)
     one = strategy.split(text, threads=1)
     for threads in (0, 2, 3, 8):
         assert strategy.split(text, threads=threads) == one

@@ -143,7 +143,7 @@ _rows = st.one_of(
 def test_blocks_of_any_rows_keep_the_laws(name, data, rows):
     counted = UNITS[data.draw(UNIT)]()
     size = data.draw(st.integers(4, 60))
-    strategy = REGISTRY[name](size, 0, counted.unit, data.draw(st.booleans()))
+    strategy = samples.built(name, size, 0, counted.unit, data.draw(st.booleans()))
     found = cantle.Blocks(rows)
     assert len(found) == len(rows)
     chunks = strategy.split(found)
@@ -159,7 +159,7 @@ def test_every_strategy_over_blocks_keeps_the_laws(name, data, text):
     counted = UNITS[data.draw(UNIT)]()
     size = data.draw(st.integers(4, 120))
     overlap = data.draw(st.sampled_from([0, 0, size // 3]))
-    strategy = REGISTRY[name](size, overlap, counted.unit, data.draw(st.booleans()))
+    strategy = samples.built(name, size, overlap, counted.unit, data.draw(st.booleans()))
     found = cantle.blocks(text)
     chunks = strategy.split(found)
     laws.check(Cell(strategy, text, counted), chunks)

@@ -30,8 +30,8 @@ class Keyword:
     Example:
         >>> from cantle.embed import Keyword
         >>> embedder = Keyword(["install setup", "error crash timeout"])
-        >>> embedder(["Installing it crashed with an error."]).round(3).tolist()
-        [[0.447, 0.894]]
+        >>> embedder(["Install it.", "It crashed in the setup."]).round(2).tolist()
+        [[1.0, 0.0], [0.7099999785423279, 0.7099999785423279]]
     """
 
     topics: tuple[str, ...]

@@ -6,6 +6,7 @@ from cantle.strategies.clauses import Clauses
 from cantle.strategies.recursive import Recursive, Separator
 from cantle.strategies.routed import Declared, Routed
 from cantle.strategies.rows import Rows
+from cantle.strategies.semantic import Semantic
 from cantle.strategies.sentence import Sentence, sentences
 from cantle.strategies.splitting import Splitting
 from cantle.strategies.structural import Structural
@@ -19,6 +20,7 @@ __all__ = [
     "Recursive",
     "Routed",
     "Rows",
+    "Semantic",
     "Sentence",
     "Separator",
     "Splitting",

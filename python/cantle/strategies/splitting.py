@@ -47,6 +47,8 @@ class Splitting:
     """A short hash of the settings, the name left out: 16 hexadecimal digits."""
     _splitter: _core.Splitter
     _unit_name: str
+    _unhashed: ClassVar[tuple[str, ...]] = ("name",)
+    """Settings that change no chunk."""
     _routing: ClassVar[bool] = False
     """Whether documents are cut by different splitters."""
     _template: str | None = None
@@ -60,6 +62,7 @@ class Splitting:
         structural: tuple[object, object, str, str | None] | None = None,
         rows: tuple[object, bool, str, str | None] | None = None,
         clauses: tuple[bool, list[str], str | None, str | None] | None = None,
+        meaning: tuple[Any, ...] | None = None,
         core: str | None = None,
     ) -> None:
         """Check the settings and build the core's splitter; called by `__post_init__`."""
@@ -79,12 +82,13 @@ class Splitting:
             structural,
             rows,
             clauses,
+            meaning,
         )
         unit_name = units.describe(unit)
         # Derived once: a short text is cut in less time than these take.
         derived: dict[str, object] = {"_splitter": splitter, "_unit_name": unit_name}
         for number in ("size", "overlap", "min_size"):
-            if hasattr(self, number):
+            if getattr(self, number, None) is not None:
                 derived[number] = int(getattr(self, number))
         if self.unit != unit_name:
             # A path or a foreign object becomes the tokenizer it holds: equal, pickled by content.
@@ -108,9 +112,14 @@ class Splitting:
         for field in fields(self):  # type: ignore[arg-type]
             if field.name == "unit":
                 settings.append(f"unit={units.identity(units.resolve(self.unit))}")
-            elif field.name != "name":
-                settings.append(f"{field.name}={getattr(self, field.name)!r}")
+            elif field.name not in self._unhashed:
+                value = self._identity(field.name) or repr(getattr(self, field.name))
+                settings.append(f"{field.name}={value}")
         return digest("\n".join(settings).encode(), 8)
+
+    def _identity(self, name: str) -> str | None:
+        """Return what a setting is known by in fingerprints, where its `repr` will not do."""
+        return None
 
     def _forms(self, documents: Documents) -> list[object] | None:
         """Return for each document its blocks, its form's name or None, or None for all of it."""
@@ -274,6 +283,22 @@ class Splitting:
         splitter, routes = self._routes(documents)
         return splitter.split(documents.texts, threads, skip, forms, titles, routes)
 
+    def _columns_within(self, parents: Chunks, threads: int) -> dict[str, Any]:
+        splitter, routes = self._splitter, None
+        if self._routing:
+            ids = parents.documents.ids
+            names = ["" if ids is None else ids[doc] for doc in parents.doc.tolist()]
+            splitter, routes = self._routes(Documents(parents.texts), names)
+        return splitter.split_within(
+            parents.documents.texts,
+            parents.doc,
+            parents.byte_start,
+            parents.byte_end,
+            parents.char_start,
+            threads,
+            routes,
+        )
+
     def _cut(self, documents: Documents, threads: int, skip: bool) -> Chunks:
         columns = self._columns(documents, threads, skip)
         failures = columns.pop("failures")
@@ -314,20 +339,7 @@ class Splitting:
             raise TypeError(f"parents must be Chunks, not {kind}")
         if np.any(np.diff(parents.doc) < 0):
             raise _core.SettingError("parents must be in the order of their documents")
-        splitter, routes = self._splitter, None
-        if self._routing:
-            ids = parents.documents.ids
-            names = ["" if ids is None else ids[doc] for doc in parents.doc.tolist()]
-            splitter, routes = self._routes(Documents(parents.texts), names)
-        columns = splitter.split_within(
-            parents.documents.texts,
-            parents.doc,
-            parents.byte_start,
-            parents.byte_end,
-            parents.char_start,
-            threads,
-            routes,
-        )
+        columns = self._columns_within(parents, threads)
         name = self.name or f"{self.strategy}{self.size}"
         return self._chunks(columns, parents.documents, name=name, parents=parents)
 

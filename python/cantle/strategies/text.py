@@ -10,6 +10,7 @@ from cantle.strategies.clauses import Clauses
 from cantle.strategies.recursive import Recursive
 from cantle.strategies.routed import Routed
 from cantle.strategies.rows import Rows
+from cantle.strategies.semantic import Semantic
 from cantle.strategies.sentence import Sentence
 from cantle.strategies.splitting import Splitting
 from cantle.strategies.structural import Structural
@@ -18,13 +19,16 @@ from cantle.strategies.window import Window
 
 REGISTRY: dict[str, type[Splitting]] = {
     strategy.strategy: strategy
-    for strategy in (Whole, Window, Recursive, Sentence, Structural, Clauses, Rows, Routed)
+    for strategy in (
+        *(Whole, Window, Recursive, Sentence, Structural, Clauses, Rows, Routed),
+        Semantic,
+    )
 }
 """Every strategy by its name. The laws run over all of them."""
 
 _SETTINGS = {field.name for one in REGISTRY.values() for field in fields(one)}  # type: ignore[arg-type]
 """The settings of all strategies."""
-_UNWRITABLE = ("separators", "scope")
+_UNWRITABLE = ("separators", "scope", "progress")
 """Settings that no string can say."""
 _POSITIONAL = ("size", "overlap", "unit")
 
@@ -130,14 +134,19 @@ def _unquoted(text: str) -> str:
 
 def _value(key: str, text: str) -> Any:
     text = _unquoted(text)
-    if key in ("unit", "name", "prefix", "format", "sources") or (
+    if key in ("unit", "name", "prefix", "format", "sources", "embedder", "mode") or (
         key == "depth" and text.isalpha()
     ):
         return text
-    if key in ("trim", "items", "header"):
+    if key in ("trim", "items", "header", "automatic"):
         if text.lower() not in ("true", "false"):
             raise _core.SettingError(f"{key} ({text!r}) must be true or false")
         return text.lower() == "true"
+    if key in ("percentile", "distance", "deviations"):
+        try:
+            return float(text)
+        except ValueError:
+            raise _core.SettingError(f"{key} ({text!r}) must be a number") from None
     try:
         return int(text.replace("_", ""))
     except ValueError:

@@ -40,5 +40,14 @@ pub(super) fn dict(py: Python<'_>, columns: Columns) -> PyResult<Bound<'_, PyDic
         dict.set_item("parent", array(py, columns.parent))?;
     }
     structure::add(py, &dict, columns.structure, rows)?;
+    if !columns.compared.doc.is_empty() {
+        let compared = PyDict::new(py);
+        compared.set_item("doc", array(py, columns.compared.doc))?;
+        compared.set_item("byte_start", array(py, columns.compared.byte_start))?;
+        compared.set_item("byte_end", array(py, columns.compared.byte_end))?;
+        compared.set_item("distance", array(py, columns.compared.distance))?;
+        compared.set_item("threshold", array(py, columns.compared.threshold))?;
+        dict.set_item("compared", compared)?;
+    }
     Ok(dict)
 }

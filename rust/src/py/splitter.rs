@@ -3,19 +3,23 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
+use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
 use super::blocks::{format, tell};
-use super::columns::dict;
+use super::columns::{array, dict};
 use super::enter::{attached, detached};
 use super::errors::SettingError;
 use super::texts::Texts;
 use super::tokenizer::Tokenizer;
-use crate::batch::{Columns, Source, split_all, split_measured};
+use crate::batch::{Asked, Columns, Source, asked_all, asked_measured, split_all, split_measured};
 use crate::cuts::separators::{Separator, Side};
 use crate::error::Error;
+use crate::meaning::threshold::Threshold;
+use crate::meaning::vectors::Vectors;
+use crate::meaning::{Ends, Meaning, Mode};
 use crate::pack::Limit;
 use crate::split::{ClauseCuts, RowCuts, Splitter as Core, Strategy, Structural, Unit};
 use crate::structure::depth::Depth;
@@ -74,6 +78,24 @@ fn separators(parts: Vec<SeparatorParts>) -> PyResult<Vec<Separator>> {
     Ok(levels)
 }
 
+/// Which headings start a section.
+fn depth(depth: &Bound<'_, PyAny>) -> PyResult<Depth> {
+    if let Ok(word) = depth.cast::<PyString>() {
+        return match word.to_str()? {
+            "auto" => Ok(Depth::Auto),
+            "all" => Ok(Depth::All),
+            other => Err(SettingError::new_err(format!(
+                "depth ({other:?}) must be \"auto\", \"all\" or a heading's level"
+            ))),
+        };
+    }
+    match u16::try_from(number("depth", depth)?) {
+        Ok(0) => Err(SettingError::new_err("depth (0) must be at least 1")),
+        Ok(level) => Ok(Depth::At(level)),
+        Err(_) => Ok(Depth::All),
+    }
+}
+
 /// Depth, target, form and template of `Structural`.
 type StructuralParts<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, String, Option<String>);
 
@@ -81,22 +103,7 @@ fn structural(parts: Option<StructuralParts<'_>>, size: usize) -> PyResult<Struc
     let Some((depth, target, form, template)) = parts else {
         return Err(SettingError::new_err("structural needs its settings"));
     };
-    let depth = match depth.cast::<PyString>() {
-        Ok(word) => match word.to_str()? {
-            "auto" => Depth::Auto,
-            "all" => Depth::All,
-            other => {
-                return Err(SettingError::new_err(format!(
-                    "depth ({other:?}) must be \"auto\", \"all\" or a heading's level"
-                )));
-            }
-        },
-        Err(_) => match u16::try_from(number("depth", &depth)?) {
-            Ok(0) => return Err(SettingError::new_err("depth (0) must be at least 1")),
-            Ok(level) => Depth::At(level),
-            Err(_) => Depth::All,
-        },
-    };
+    let depth = self::depth(&depth)?;
     let target = match target {
         None => size,
         Some(target) => number("target", &target)?,
@@ -131,10 +138,57 @@ fn clauses(parts: Option<ClauseParts>) -> PyResult<ClauseCuts> {
     Ok(ClauseCuts { items, names, format, template })
 }
 
+/// What ends chunks and its number, whether they are compared with a centroid; depth and form where
+/// sections come first; buffer, the least size, and the target.
+type MeaningParts<'py> = (
+    (String, f64),
+    bool,
+    Option<(Bound<'py, PyAny>, String)>,
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+);
+
+fn meaning(parts: Option<MeaningParts<'_>>) -> PyResult<Meaning> {
+    let Some(((by, value), centroid, sections, buffer, least, target)) = parts else {
+        return Err(SettingError::new_err("a strategy by meaning needs its settings"));
+    };
+    let mode = if centroid { Mode::Centroid } else { Mode::Previous };
+    let ends = match &by[..] {
+        "percentile" => Ends::Far(Threshold::Percentile(value), mode),
+        "distance" => Ends::Far(Threshold::Distance(value), mode),
+        "deviations" => Ends::Far(Threshold::Deviations(value), mode),
+        "target" => Ends::Far(Threshold::Target, mode),
+        "best" => Ends::Best,
+        other => return Err(SettingError::new_err(format!("threshold ({other:?}) is unknown"))),
+    };
+    let sections = match sections {
+        None => None,
+        Some((depth, form)) => Some((self::depth(&depth)?, format(&form)?)),
+    };
+    let (buffer, least) = (number("buffer", &buffer)?, number("min_size", &least)?);
+    Ok(Meaning { ends, sections, buffer, least, target: number("target", &target)? })
+}
+
+/// The vectors of all pieces, and the row at which those of each text start, and behind the last.
+type VectorParts<'py> = (PyReadonlyArray2<'py, f32>, Vec<usize>);
+
+/// Gives each source the vectors of its pieces.
+fn give<'s>(sources: &mut [Source<'s>], vectors: Option<&'s VectorParts<'_>>) -> PyResult<()> {
+    let Some((matrix, rows)) = vectors else { return Ok(()) };
+    let (data, width) = (matrix.as_slice()?, matrix.shape()[1]);
+    for (source, span) in sources.iter_mut().zip(rows.windows(2)) {
+        let data = data.get(span[0] * width..span[1] * width);
+        let data = data.ok_or_else(|| SettingError::new_err("vectors: rows that are not there"))?;
+        source.vectors = Some(Vectors::new(data, width));
+    }
+    Ok(())
+}
+
 #[pymethods]
 impl Splitter {
     #[new]
-    #[pyo3(signature = (strategy, size, overlap, unit, trim, min_size, separators, structural=None, rows=None, clauses=None))]
+    #[pyo3(signature = (strategy, size, overlap, unit, trim, min_size, separators, structural=None, rows=None, clauses=None, meaning=None))]
     #[expect(clippy::too_many_arguments, reason = "one argument per setting")]
     fn new(
         strategy: &str,
@@ -147,6 +201,7 @@ impl Splitter {
         structural: Option<StructuralParts<'_>>,
         rows: Option<RowParts<'_>>,
         clauses: Option<ClauseParts>,
+        meaning: Option<MeaningParts<'_>>,
     ) -> PyResult<Self> {
         let limit = Limit {
             size: number("size", size)?,
@@ -158,6 +213,7 @@ impl Splitter {
             ("structural", _) => Strategy::Structural(self::structural(structural, limit.size)?),
             ("rows", _) => Strategy::Rows(self::rows(rows)?),
             ("clauses", _) => Strategy::Clauses(self::clauses(clauses)?),
+            ("meaning", _) => Strategy::Meaning(self::meaning(meaning)?),
             ("recursive", Some(parts)) => Strategy::separators(self::separators(parts)?),
             ("recursive", None) => Strategy::recursive(),
             ("sentence", _) => Strategy::sentence(),
@@ -197,7 +253,7 @@ impl Splitter {
     /// first failure ends the call.
     ///
     /// For each text `forms` holds `None`, the name of its form or its blocks, and `titles` its title.
-    #[pyo3(signature = (texts, threads, skip, forms=None, titles=None, routes=None))]
+    #[pyo3(signature = (texts, threads, skip, forms=None, titles=None, routes=None, vectors=None))]
     #[expect(clippy::too_many_arguments, reason = "one argument per column")]
     fn split<'py>(
         &self,
@@ -208,6 +264,7 @@ impl Splitter {
         forms: Option<Vec<Bound<'py, PyAny>>>,
         titles: Option<Vec<String>>,
         routes: Option<Vec<u32>>,
+        vectors: Option<VectorParts<'py>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let threads = number("threads", threads)?;
         let texts = Texts::new(texts)?;
@@ -216,6 +273,9 @@ impl Splitter {
         for source in &mut sources {
             let doc = usize::try_from(source.doc).unwrap_or(usize::MAX);
             source.route = routes.as_ref().and_then(|routes| routes.get(doc).copied());
+        }
+        if unread.is_empty() || skip {
+            give(&mut sources, vectors.as_ref())?;
         }
         let mut failures: Vec<_> =
             unread.into_iter().map(|(doc, error)| (doc, error, "unread")).collect();
@@ -235,7 +295,7 @@ impl Splitter {
 
     /// Cuts inside spans: for row i, `texts[doc[i]]` from byte `start[i]` to `end[i]`, whose first
     /// character is number `char_start[i]`.
-    #[pyo3(signature = (texts, doc, start, end, char_start, threads, routes=None))]
+    #[pyo3(signature = (texts, doc, start, end, char_start, threads, routes=None, vectors=None))]
     #[expect(clippy::too_many_arguments, reason = "one argument per column")]
     fn split_within<'py>(
         &self,
@@ -247,33 +307,111 @@ impl Splitter {
         char_start: Vec<usize>,
         threads: &Bound<'py, PyAny>,
         routes: Option<Vec<u32>>,
+        vectors: Option<VectorParts<'py>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let threads = number("threads", threads)?;
         let texts = Texts::new(texts)?;
-        let whole = texts.borrow().collect::<PyResult<Vec<_>>>()?;
-        let mut sources = Vec::with_capacity(doc.len());
-        for (row, &doc) in doc.iter().enumerate() {
-            let place = usize::try_from(doc).ok().and_then(|doc| whole.get(doc));
-            let span = (start.get(row), end.get(row), char_start.get(row));
-            let (Some(&(text, ascii)), (Some(&a), Some(&b), Some(&chars))) = (place, span) else {
-                return Err(SettingError::new_err(format!("parents[{row}] names no text")));
-            };
-            let Some(part) = text.get(a..b) else {
-                return Err(SettingError::new_err(format!(
-                    "parents[{row}]: {a}..{b} is no span of its text"
-                )));
-            };
-            let parent = Some(row as i64);
-            let source = Source::new(part, ascii, doc);
-            let route = routes.as_ref().and_then(|routes| routes.get(row).copied());
-            sources.push(Source { byte_start: a, char_start: chars, parent, route, ..source });
+        let mut sources = within(&texts, &doc, &start, &end, &char_start)?;
+        for (row, source) in sources.iter_mut().enumerate() {
+            source.route = routes.as_ref().and_then(|routes| routes.get(row).copied());
         }
+        give(&mut sources, vectors.as_ref())?;
         let (columns, failures) = self.run(py, &sources, threads, false)?;
         match failures.into_iter().next() {
             Some((_, error, _)) => Err(error),
             None => dict(py, columns),
         }
     }
+
+    /// What has to be embedded before the texts are cut, or these spans of them: for each its text's
+    /// place, or its span's, and where it starts and ends in the text, in bytes and in characters.
+    /// Without `skip`, nothing where a text cannot be read: cutting will say which.
+    #[pyo3(signature = (texts, threads, skip, forms=None, spans=None))]
+    fn asked<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        threads: &Bound<'py, PyAny>,
+        skip: bool,
+        forms: Option<Vec<Bound<'py, PyAny>>>,
+        spans: Option<Spans>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let threads = number("threads", threads)?;
+        let texts = Texts::new(texts)?;
+        let sources = if let Some((doc, start, end, char_start)) = spans {
+            within(&texts, &doc, &start, &end, &char_start)?
+        } else {
+            let (mut sources, unread) = texts.sources(skip)?;
+            if !unread.is_empty() && !skip {
+                sources.clear();
+            }
+            tell(&mut sources, forms.as_deref(), None)?;
+            sources
+        };
+        let core = &self.core;
+        let asked: Asked = match &self.measure {
+            None => detached(py, |poll| asked_all(core, &sources, threads, poll))?,
+            Some(measure) => attached(py, |poll, raised| {
+                // What the function raises comes out when the text is cut.
+                let ask = |text: &str| {
+                    answer(py, measure, text).map_err(|error| {
+                        if error.is_instance_of::<PyException>(py) {
+                            Error::Callable
+                        } else {
+                            raised.keep(error, Error::Interrupted)
+                        }
+                    })
+                };
+                asked_measured(core, &sources, &ask, poll)
+            })?,
+        };
+        let dict = PyDict::new(py);
+        let [byte_start, byte_end] = asked.bytes;
+        let [char_start, char_end] = asked.chars;
+        dict.set_item("source", array(py, asked.source))?;
+        dict.set_item("byte_start", array(py, byte_start))?;
+        dict.set_item("byte_end", array(py, byte_end))?;
+        dict.set_item("char_start", array(py, char_start))?;
+        dict.set_item("char_end", array(py, char_end))?;
+        Ok(dict)
+    }
+}
+
+/// For each span the number of its text, where it starts and ends in bytes, and its first character.
+type Spans = (Vec<i32>, Vec<usize>, Vec<usize>, Vec<usize>);
+
+/// These spans of the texts as sources, each with its row as parent.
+fn within<'t>(
+    texts: &'t Texts<'_>,
+    doc: &[i32],
+    start: &[usize],
+    end: &[usize],
+    char_start: &[usize],
+) -> PyResult<Vec<Source<'t>>> {
+    let whole = texts.borrow().collect::<PyResult<Vec<_>>>()?;
+    let mut sources = Vec::with_capacity(doc.len());
+    for (row, &doc) in doc.iter().enumerate() {
+        let place = usize::try_from(doc).ok().and_then(|doc| whole.get(doc));
+        let span = (start.get(row), end.get(row), char_start.get(row));
+        let (Some(&(text, ascii)), (Some(&a), Some(&b), Some(&chars))) = (place, span) else {
+            return Err(SettingError::new_err(format!("parents[{row}] names no text")));
+        };
+        let Some(part) = text.get(a..b) else {
+            return Err(SettingError::new_err(format!(
+                "parents[{row}]: {a}..{b} is no span of its text"
+            )));
+        };
+        let source = Source::new(part, ascii, doc);
+        let parent = Some(row as i64);
+        sources.push(Source { byte_start: a, char_start: chars, parent, ..source });
+    }
+    Ok(sources)
+}
+
+/// What the caller's function says of a text.
+fn answer(py: Python<'_>, measure: &Py<PyAny>, text: &str) -> PyResult<usize> {
+    let answer = measure.bind(py).call1((text,));
+    answer.and_then(|size| number("the size that unit returned", &size))
 }
 
 /// A document that failed: its number, the exception, and what failed.
@@ -297,9 +435,7 @@ impl Splitter {
         let own = RefCell::new(VecDeque::new());
         let cut = attached(py, |poll, raised| {
             let ask = |text: &str| {
-                let answer = measure.bind(py).call1((text,));
-                let size = answer.and_then(|size| number("the size that unit returned", &size));
-                size.map_err(|error| {
+                answer(py, measure, text).map_err(|error| {
                     if error.is_instance_of::<PyException>(py) {
                         own.borrow_mut().push_back(error);
                         Error::Callable

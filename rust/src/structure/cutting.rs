@@ -8,7 +8,9 @@ use crate::blocks::{Block, Blocks, Kind};
 use crate::cuts::Level;
 use crate::error::{Error, Result};
 use crate::guard::Guard;
-use crate::pack::{Limit, Packed, Packer};
+use crate::meaning::pieces::{pieces, shown};
+use crate::meaning::{Meaning, Reading};
+use crate::pack::{Limit, Opened, Packed, Packer};
 use crate::ruler::Ruler;
 use crate::structure::carried::{Carried, SHORTENED, carried, head, touched};
 use crate::structure::clauses::{Clauses, Notes};
@@ -67,6 +69,9 @@ pub enum Within<'l> {
     Sentences(&'l [Level]),
     /// The rows of tables, one after the other, opened at their cells and then at these levels.
     Rows(&'l Rows, &'l [Level]),
+    /// Pieces that are like each other, opened at sentences and lines and then at these levels; within
+    /// sections if they come first.
+    Meaning(&'l Meaning, &'l Reading<'l>, &'l [Level]),
     /// Clauses, each item its own if that is asked for; opened at items, at blocks, at sentences and
     /// then at these levels.
     Clauses(&'l Clauses, bool, &'l [Level]),
@@ -106,7 +111,7 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
                     levels.extend(levels::blocks(self.text, blocks, &fits)?);
                     levels.extend(levels::words(self.text, blocks, &fits, self.guard)?);
                     levels.extend_from_slice(below);
-                    Ok(levels)
+                    Ok(levels.into())
                 })?
             }
             Within::Blocks(below) => {
@@ -119,6 +124,20 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
                 levels.extend_from_slice(below);
                 packer.by_levels(&levels)?
             }
+            Within::Meaning(meaning, reading, below) => {
+                let inside = |start, end| {
+                    let blocks = within_span(blocks, start, end);
+                    self.opened(meaning, reading, Some(blocks), (start, end), below)
+                };
+                match meaning.sections {
+                    None => packer.by_turns(&inside(0, self.text.len())?)?,
+                    Some((depth, _)) => {
+                        let made = self.depth(&outline, depth, meaning.target)?;
+                        chosen = Some(made);
+                        packer.by_sections(&sections(blocks, &outline, made.depth), inside)?
+                    }
+                }
+            }
             Within::Rows(rows, below) => {
                 packer.by_sections(&rows.sections(self.text.str, blocks), |start, end| {
                     let blocks = within_span(blocks, start, end);
@@ -127,7 +146,7 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
                     levels.extend(rows.levels(blocks, start, end, &fits)?);
                     levels.extend(levels::words(self.text, &plain, &fits, self.guard)?);
                     levels.extend_from_slice(below);
-                    Ok(levels)
+                    Ok(levels.into())
                 })?
             }
             Within::Clauses(clauses, items, below) => {
@@ -144,7 +163,7 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
                     levels.extend(levels::blocks(self.text, blocks, &fits)?);
                     levels.extend(levels::words(self.text, blocks, &fits, self.guard)?);
                     levels.extend_from_slice(below);
-                    Ok(levels)
+                    Ok(levels.into())
                 })?
             }
         };
@@ -172,6 +191,55 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
         }
         structure.notes = notes;
         Ok((chunks, structure))
+    }
+
+    /// How a span of the text, whose blocks may be known, is opened by the meaning of its pieces.
+    pub fn opened<'v>(
+        &self,
+        meaning: &Meaning,
+        reading: &Reading<'v>,
+        blocks: Option<&[Block]>,
+        (start, end): (usize, usize),
+        below: &[Level],
+    ) -> Result<Opened<'v>> {
+        let (pieces, mut levels) = pieces(self.text, blocks, start, end, self.guard)?;
+        levels.extend_from_slice(below);
+        if pieces.is_empty() {
+            return Ok(levels.into());
+        }
+        let (text, ruler, limit) = (self.text, self.ruler, self.limit);
+        let turns = reading.turns(meaning, text, ruler, limit, start, &pieces)?;
+        let ends = pieces.iter().map(|piece| piece.end).collect();
+        Ok(Opened { pieces: ends, turns: Some(turns), levels })
+    }
+
+    /// The pieces that meaning is asked of, each with the span that is embedded.
+    pub fn asked(&self, meaning: &Meaning) -> Result<Vec<(usize, usize)>> {
+        let blocks = &self.blocks.blocks[..];
+        let mut spans = Vec::new();
+        let mut ask = |start, end| -> Result<()> {
+            let blocks = within_span(blocks, start, end);
+            let (pieces, _) = pieces(self.text, Some(blocks), start, end, self.guard)?;
+            spans.extend(shown(self.text, &pieces, meaning.buffer));
+            Ok(())
+        };
+        let end = self.text.len();
+        let Some((depth, _)) = meaning.sections else {
+            ask(0, end)?;
+            return Ok(spans);
+        };
+        let outline = Outline::new(self.blocks);
+        let made = self.depth(&outline, depth, meaning.target)?;
+        let starts = sections(blocks, &outline, made.depth);
+        let ends = starts.iter().skip(1).copied().chain([end]);
+        let packer = Packer::new(self.text, self.ruler, self.limit, self.guard);
+        for (&start, end) in starts.iter().zip(ends) {
+            self.guard.check()?;
+            if start < end && packer.section(start, end)?.is_some_and(|(_, fits)| !fits) {
+                ask(start, end)?;
+            }
+        }
+        Ok(spans)
     }
 
     fn depth(&self, outline: &Outline, depth: Depth, target: usize) -> Result<Chosen> {

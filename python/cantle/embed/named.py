@@ -1,0 +1,29 @@
+"""Embedders by name, for settings in text and the command line."""
+
+from __future__ import annotations
+
+from cantle import _core
+from cantle.embed.door import Embedder
+from cantle.embed.keyword import Keyword
+from cantle.embed.static import Static
+
+_KEYWORD = "keyword:"
+_FORMS = "'static', 'keyword:TOPIC|TOPIC'"
+
+
+def resolve(embedder: Embedder | str) -> Embedder:
+    """Return the embedder that a name stands for; one that can be called is returned as it is.
+
+    Raises:
+        SettingError: A string names no embedder.
+        TypeError: It is neither a string nor can be called.
+    """
+    if isinstance(embedder, str):
+        if embedder == "static":
+            return Static()
+        if embedder.startswith(_KEYWORD):
+            return Keyword(embedder.removeprefix(_KEYWORD).split("|"))
+        raise _core.SettingError(f"embedder ({embedder!r}) must be one of {_FORMS}, or a callable")
+    if not callable(embedder):
+        raise TypeError(f"embedder ({embedder!r}) must be a name or a callable")
+    return embedder

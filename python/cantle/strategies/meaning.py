@@ -1,0 +1,142 @@
+"""What strategies do alike that embed sentences before they cut."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from cantle import _core
+from cantle.chunks import Chunks
+from cantle.documents import Documents
+from cantle.embed.door import Embedder, Progress, check_batch_size, embed_all, identity
+from cantle.embed.named import resolve
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class ByMeaning:
+    """Goes before `Splitting`: asks what to embed, embeds it by batches, hands the vectors over.
+
+    The texts of one call are embedded together, whatever documents they are of.
+    """
+
+    size: int
+    target: int | None
+    min_size: int | None
+    embedder: Embedder | str
+    batch_size: int
+    progress: Progress | None
+    fingerprint: str
+    _splitter: _core.Splitter
+    _forms: Callable[[Documents], list[object] | None]
+    _titles: Callable[[Documents], list[str] | None]
+
+    _unhashed: ClassVar[tuple[str, ...]] = ("name", "batch_size", "progress")
+
+    def _check_embedder(self) -> None:
+        embedder = resolve(self.embedder)
+        object.__setattr__(self, "embedder", embedder)
+        check_batch_size(self.batch_size)
+        object.__setattr__(self, "batch_size", int(self.batch_size))
+        if self.progress is not None and not callable(self.progress):
+            raise TypeError(f"progress ({self.progress!r}) must be callable or None")
+
+    def _sizes(self, least: int | None = None) -> tuple[int, int]:
+        """Return `target` and `min_size`, checked, or what stands for them.
+
+        Args:
+            least: What stands for `min_size`; None: two fifths of the target.
+        """
+        try:
+            size = operator.index(self.size)
+        except TypeError:
+            size = 0
+        if size < 1:  # The core says what is wrong with it.
+            return 1, 0
+        target = max(1, round(size * 2 / 3))
+        if self.target is not None:
+            target = whole("target", self.target, 1)
+            object.__setattr__(self, "target", target)
+            if target > size:
+                raise _core.SettingError(f"target ({target}) must not be larger than size ({size})")
+        if self.min_size is not None:
+            least = whole("min_size", self.min_size, 0)
+            object.__setattr__(self, "min_size", least)
+            if least > size:
+                raise _core.SettingError(
+                    f"min_size ({least}) must not be larger than size ({size})"
+                )
+        return target, -(-2 * target // 5) if least is None else least
+
+    def _columns(self, documents: Documents, threads: int, skip: bool) -> dict[str, Any]:
+        forms, titles = self._forms(documents), self._titles(documents)
+        asked = self._splitter.asked(documents.texts, threads, skip, forms)
+        vectors = self._embedded(documents, asked, np.arange(len(documents)))
+        return self._splitter.split(documents.texts, threads, skip, forms, titles, None, vectors)
+
+    def _columns_within(self, parents: Chunks, threads: int) -> dict[str, Any]:
+        texts = parents.documents.texts
+        spans = (parents.doc, parents.byte_start, parents.byte_end, parents.char_start)
+        asked = self._splitter.asked(texts, threads, True, None, spans)
+        vectors = self._embedded(parents.documents, asked, parents.doc)
+        return self._splitter.split_within(texts, *spans, threads, None, vectors)
+
+    def _embedded(
+        self, documents: Documents, asked: dict[str, NDArray[np.int64]], doc: NDArray[Any]
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Return the vectors of what is asked for, and where those of each source start."""
+        source = asked["source"]
+        rows = np.searchsorted(source, np.arange(len(doc) + 1))
+        names = ("byte_start", "byte_end", "char_start", "char_end")
+        texts = documents.slices(doc[source], *(asked[name] for name in names))
+
+        def called(row: int) -> str:
+            number = row - int(rows[source[row]])
+            return f"sentence {number} of document {documents.id(int(doc[source[row]]))!r}"
+
+        vectors = embed_all(
+            self.embedder,  # type: ignore[arg-type]
+            texts,
+            batch_size=self.batch_size,
+            progress=self.progress,
+            called=called,
+        )
+        return vectors, rows
+
+    def _identity(self, name: str) -> str | None:
+        return identity(self.embedder) if name == "embedder" else None  # type: ignore[arg-type]
+
+
+def number(name: str, value: object, least: float, most: float = math.inf) -> float:
+    """Return a setting that is a number from `least` to `most`.
+
+    Raises:
+        TypeError: It is no number.
+        SettingError: It lies outside, or is NaN.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise TypeError(f"{name} ({value!r}) must be a number")
+    found = float(value)
+    if not least <= found <= most:
+        bounds = f"at least {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
+        raise _core.SettingError(f"{name} ({value!r}) must be {bounds}")
+    return found
+
+
+def whole(name: str, value: object, least: int) -> int:
+    """Return a setting that is a whole number of at least `least`.
+
+    Raises:
+        TypeError: It is no whole number.
+        SettingError: It is smaller.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} ({value!r}) must be a whole number")
+    if value < least:
+        raise _core.SettingError(f"{name} ({value}) must be at least {least}")
+    return int(value)

@@ -1,0 +1,167 @@
+//! Cutting by meaning: pieces of a text, a vector for each, and where the text turns to something
+//! else.
+//!
+//! * [`pieces`]: what is embedded: sentences, and blocks that stay whole
+//! * [`vectors`]: how far the vectors of neighbours are apart
+//! * [`threshold`]: what distance is far
+//! * [`turns`]: where chunks end, by a distance
+//! * [`optimal`]: where they end, by the best of all segmentations
+
+pub mod optimal;
+pub mod pieces;
+pub mod threshold;
+pub mod turns;
+pub mod vectors;
+
+use std::cell::RefCell;
+
+use crate::blocks::Format;
+use crate::error::{Error, Result};
+use crate::pack::Limit;
+use crate::ruler::Ruler;
+use crate::structure::depth::Depth;
+use crate::text::Text;
+use pieces::Piece;
+use threshold::Threshold;
+use turns::Turns;
+use vectors::Vectors;
+
+/// How a text is cut by meaning.
+#[derive(Clone, Debug)]
+pub struct Meaning {
+    /// Where chunks end.
+    pub ends: Ends,
+    /// Whether the text's own sections come first, which of them, and the form of a text of which
+    /// nothing else is known.
+    pub sections: Option<(Depth, Format)>,
+    /// How many neighbours on each side are embedded with a piece.
+    pub buffer: usize,
+    /// Units that a chunk holds before the text may turn.
+    pub least: usize,
+    /// About how many units a chunk, or a section, should have.
+    pub target: usize,
+}
+
+/// Where chunks end.
+#[derive(Clone, Copy, Debug)]
+pub enum Ends {
+    /// Where neighbours are farther apart than this, or the next piece from the open chunk.
+    Far(Threshold, Mode),
+    /// Where the best segmentation says.
+    Best,
+}
+
+/// What a piece is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The piece before.
+    Previous,
+    /// The mean of all pieces of the open chunk.
+    Centroid,
+}
+
+/// What is known of one piece that was compared: its span, the distance to the next one (NaN for the
+/// last of its text or section), and what counted as far.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared {
+    /// Where it starts, in bytes.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// 1 less the cosine.
+    pub distance: f64,
+    /// A distance above this is far; NaN where nothing is.
+    pub threshold: f64,
+}
+
+/// The vectors of the pieces of one text, taken part by part, and what they say.
+pub struct Reading<'v> {
+    vectors: Vectors<'v>,
+    taken: RefCell<(usize, Vec<Compared>)>,
+}
+
+impl<'v> Reading<'v> {
+    /// Nothing taken yet.
+    #[must_use]
+    pub fn new(vectors: Vectors<'v>) -> Self {
+        Self { vectors, taken: RefCell::default() }
+    }
+
+    /// Where the text turns, of which these are the next pieces.
+    pub fn turns<R: Ruler + ?Sized>(
+        &self,
+        meaning: &Meaning,
+        text: &Text<'_>,
+        ruler: &R,
+        limit: Limit,
+        start: usize,
+        pieces: &[Piece],
+    ) -> Result<Turns<'v>> {
+        let mut taken = self.taken.borrow_mut();
+        let (row, compared) = &mut *taken;
+        let vectors = self.vectors.part(*row, pieces.len()).ok_or_else(|| {
+            Error::Setting(format!(
+                "vectors: {} for a text that has more pieces",
+                self.vectors.len()
+            ))
+        })?;
+        *row += pieces.len();
+        let distances = vectors.distances();
+        let plan = Plan { meaning, text, ruler, limit, start, pieces };
+        let (turns, threshold) = match meaning.ends {
+            Ends::Far(threshold, mode) => {
+                let far = threshold.of(&distances, &plan)?;
+                let least = meaning.least;
+                let turns = match mode {
+                    Mode::Previous => Turns::at(distances.iter().map(|&d| d > far), least),
+                    Mode::Centroid => Turns::from_centroid(vectors, far, least),
+                };
+                (turns, far)
+            }
+            Ends::Best => {
+                let ends = optimal::ends(vectors, &plan)?;
+                (Turns::at(ends.into_iter(), 0), f64::NAN)
+            }
+        };
+        for (i, piece) in pieces.iter().enumerate() {
+            let (start, end) = piece.shown(text);
+            let distance = distances.get(i).copied().unwrap_or(f64::NAN);
+            compared.push(Compared { start, end, distance, threshold });
+        }
+        Ok(turns)
+    }
+
+    /// What was compared; fails unless every vector was.
+    pub fn finish(self) -> Result<Vec<Compared>> {
+        let (row, compared) = self.taken.into_inner();
+        if row == self.vectors.len() {
+            return Ok(compared);
+        }
+        Err(Error::Setting(format!("vectors: {} for {row} pieces", self.vectors.len())))
+    }
+}
+
+/// The pieces of a text, with what says how large they are.
+pub struct Plan<'a, 't, R: ?Sized> {
+    meaning: &'a Meaning,
+    text: &'a Text<'t>,
+    ruler: &'a R,
+    limit: Limit,
+    start: usize,
+    pieces: &'a [Piece],
+}
+
+impl<R: Ruler + ?Sized> Plan<'_, '_, R> {
+    /// Units in the pieces `first..=last`, as a chunk.
+    fn size(&self, first: usize, last: usize) -> Result<usize> {
+        let open = first.checked_sub(1).map_or(self.start, |before| self.pieces[before].end);
+        let close = self.pieces[last].end;
+        if !self.limit.trim {
+            return self.ruler.size(open, close);
+        }
+        match self.text.trim(open, close) {
+            Some((start, end)) => self.ruler.size(start, end),
+            None => Ok(0),
+        }
+    }
+}

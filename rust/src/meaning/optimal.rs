@@ -1,0 +1,94 @@
+//! The best of all segmentations, by dynamic programming.
+//!
+//! After the cluster chunker of Smith and Troynikov (Chroma, 2024): the similarity of each pair of
+//! pieces in one chunk, less the mean over all pairs of the text, summed over all chunks, is to be as
+//! large as can be. Here pieces are sentences and blocks in place of windows of 50 tokens, sizes are
+//! those of the chunks in the caller's unit, the mean leaves out a piece with itself, and chunks below
+//! the least size are avoided first.
+//!
+//! A chunk of pieces `i..=j` is worth `(|S|² - Σ|u|²) / 2 - mean * pairs`, `S` being the sum of their
+//! vectors at length 1. It grows by a piece in one product: work is pieces times pieces that fit.
+
+use super::Plan;
+use super::vectors::{Vectors, dot};
+use crate::error::Result;
+use crate::ruler::Ruler;
+
+/// Whether a chunk ends behind each piece.
+pub fn ends<R: Ruler + ?Sized>(vectors: Vectors<'_>, plan: &Plan<'_, '_, R>) -> Result<Vec<bool>> {
+    let n = vectors.len();
+    let mut ends = vec![false; n];
+    if n < 2 {
+        return Ok(ends);
+    }
+    let units = units(vectors);
+    let unit = |i: usize| Vectors::new(&units, vectors.width()).row(i);
+    let mean = mean(n, vectors.width(), unit);
+    // What a chunk repeats from the one before counts as well.
+    let most = plan.limit.size - plan.limit.overlap;
+    // For the first pieces: chunks that are too small, and what all are worth; where the last starts.
+    let mut best = vec![(0_usize, 0.0_f64); n + 1];
+    let mut start = vec![0_usize; n + 1];
+    let (mut low, mut large) = (0, 0);
+    let mut sum = vec![0.0_f64; vectors.width()];
+    for last in 0..n {
+        // The first piece of a chunk that ends here lies within these; a piece may be too large alone.
+        while low < last && plan.size(low, last)? > most {
+            low += 1;
+        }
+        // From `large` on, a chunk is too small.
+        large = large.max(low);
+        while large <= last && plan.size(large, last)? >= plan.meaning.least {
+            large += 1;
+        }
+        sum.fill(0.0);
+        let mut worth = 0.0;
+        let mut found: Option<(usize, f64)> = None;
+        for first in (low..=last).rev() {
+            let added = unit(first);
+            // With each of the pieces behind it a new pair.
+            worth += dot(&sum, added) - mean * (last - first) as f64;
+            sum.iter_mut().zip(added).for_each(|(s, &x)| *s += f64::from(x));
+            let (small, before) = best[first];
+            let here = (small + usize::from(first >= large), before + worth);
+            let better =
+                found.is_none_or(|best| here.0 < best.0 || (here.0 == best.0 && here.1 > best.1));
+            if better {
+                found = Some(here);
+                start[last + 1] = first;
+            }
+        }
+        best[last + 1] = found.unwrap_or_default();
+    }
+    let mut end = n;
+    while end > 0 {
+        ends[end - 1] = end < n;
+        end = start[end];
+    }
+    Ok(ends)
+}
+
+/// Every row at length 1; a zero vector stays what it is.
+fn units(vectors: Vectors<'_>) -> Vec<f32> {
+    let mut units = Vec::with_capacity(vectors.len() * vectors.width());
+    for i in 0..vectors.len() {
+        let row = vectors.row(i);
+        let length = dot(row, row).sqrt();
+        let length = if length > 0.0 { length } else { 1.0 };
+        units.extend(row.iter().map(|&x| (f64::from(x) / length) as f32));
+    }
+    units
+}
+
+/// The mean similarity over all pairs of two different pieces.
+fn mean<'u>(n: usize, width: usize, unit: impl Fn(usize) -> &'u [f32]) -> f64 {
+    let mut sum = vec![0.0_f64; width];
+    let mut own = 0.0;
+    for i in 0..n {
+        let row = unit(i);
+        own += dot(row, row);
+        sum.iter_mut().zip(row).for_each(|(s, &x)| *s += f64::from(x));
+    }
+    let squares: f64 = sum.iter().map(|s| s * s).sum();
+    (squares - own) / (n as f64 * (n as f64 - 1.0))
+}

@@ -1,0 +1,85 @@
+//! Vectors of pieces, and how far two of them are apart.
+
+/// A matrix of numbers, a row for each piece.
+#[derive(Clone, Copy, Debug)]
+pub struct Vectors<'v> {
+    data: &'v [f32],
+    width: usize,
+}
+
+/// Sums are kept in so many parts, so that the processor adds several at once; their order is fixed.
+const LANES: usize = 8;
+
+impl<'v> Vectors<'v> {
+    /// Rows of `width` numbers each.
+    #[must_use]
+    pub fn new(data: &'v [f32], width: usize) -> Self {
+        Self { data, width }
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.data.len().checked_div(self.width).unwrap_or(0)
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Numbers in a row.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// One row.
+    #[must_use]
+    pub fn row(&self, row: usize) -> &'v [f32] {
+        &self.data[row * self.width..(row + 1) * self.width]
+    }
+
+    /// So many rows from this one on, if they are there.
+    #[must_use]
+    pub fn part(&self, row: usize, rows: usize) -> Option<Self> {
+        let data = self.data.get(row * self.width..(row + rows) * self.width)?;
+        (rows == 0 || self.width > 0).then_some(Self { data, width: self.width })
+    }
+
+    /// How far each row is from the next: 1 less the cosine, one fewer than rows. A zero vector is
+    /// like nothing: its cosine is 0.
+    #[must_use]
+    pub fn distances(&self) -> Vec<f64> {
+        let rows = self.len();
+        let squares: Vec<f64> = (0..rows).map(|i| dot(self.row(i), self.row(i))).collect();
+        let pairs = 1..rows;
+        pairs
+            .map(|i| distance(dot(self.row(i - 1), self.row(i)), squares[i - 1], squares[i]))
+            .collect()
+    }
+}
+
+/// 1 less the cosine, of the product of two vectors and the squares of their lengths.
+#[must_use]
+pub fn distance(product: f64, one: f64, other: f64) -> f64 {
+    // The root of the product: of a vector and itself the quotient is then 1, and not nearly so.
+    let lengths = (one * other).sqrt();
+    if lengths > 0.0 { (1.0 - product / lengths).clamp(0.0, 2.0) } else { 1.0 }
+}
+
+/// The product of two vectors.
+#[must_use]
+pub fn dot<T: Copy + Into<f64>>(a: &[T], b: &[f32]) -> f64 {
+    let mut sums = [0.0_f64; LANES];
+    let (heads, tails) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest = heads.remainder().iter().zip(tails.remainder());
+    let rest: f64 = rest.map(|(&x, &y)| x.into() * f64::from(y)).sum();
+    for (x, y) in heads.zip(tails) {
+        for lane in 0..LANES {
+            sums[lane] += x[lane].into() * f64::from(y[lane]);
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}
