@@ -209,7 +209,7 @@ WRONG = [
     (
         ["-s", "magic"],
         "strategy ('magic') must be one of whole, window, recursive, sentence, structural, "
-        "clauses, rows, routed",
+        "clauses, rows, routed, semantic, optimal, document_based",
     ),
     (["-s", "window:8,deep=2"], "strategy ('window:8,deep=2'): 'deep=2' sets nothing of window"),
     (["-s", "window:x"], "size ('x') must be a whole number"),

@@ -93,7 +93,7 @@ def strategy_of(call: dict[str, Any], unit: Any = None) -> Any:
     if "prefix" in call:
         # A strategy without paths refuses it: no case may pass because it was not asked for.
         settings["prefix"] = {"heading_path": "path"}[call["prefix"]]
-    if name == "semantic":
+    if name in ("semantic", "optimal", "document_based"):
         settings["embedder"] = builders.EMBEDDERS[call.get("embedder", "hashed")]
         settings |= {k: call[k] for k in ("buffer", "percentile") if k in call}
         settings |= {"distance": call["distance_threshold"]} if "distance_threshold" in call else {}

@@ -47,6 +47,11 @@ SETTINGS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "mode": st.sampled_from(["previous", "centroid"]),
         "buffer": st.sampled_from([0, 0, 1]),
     },
+    "optimal": {"min_size": st.sampled_from([None, 0.3])},
+    "document_based": {
+        "percentile": st.sampled_from([None, 0]),
+        "depth": st.sampled_from(["auto", "all", 1]),
+    },
 }
 """Every strategy of the registry with what it takes beside size, overlap, unit and trim.
 
@@ -109,7 +114,7 @@ def cells(draw: st.DrawFn, name: str, unit: str) -> Cell:
     least = 3 if unit == "wordpiece with specials" else 1
     size = draw(st.one_of(st.integers(least, least + 9), st.integers(least, 90)))
     extra = {key: draw(values) for key, values in SETTINGS[name].items()}
-    if "min_size" in extra:
+    if extra.get("min_size") is not None:
         extra["min_size"] = int(extra["min_size"] * size)
     strategy = samples.built(
         name,

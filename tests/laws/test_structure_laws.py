@@ -168,7 +168,12 @@ def test_every_strategy_over_blocks_keeps_the_laws(name, data, text):
     for chunk, path in zip(chunks, chunks.heading_paths, strict=True):
         # Clauses stand in the path as headings do.
         if chunks.numbering is None:
-            assert path == structure_oracle.path_of(blocks, chunk.char_start, chunk.char_end)
+            want = structure_oracle.path_of(blocks, chunk.char_start, chunk.char_end)
+            if name == "document_based" and path != want:
+                # Of a part of a section the last title goes on with a label.
+                assert path[-1].startswith(f"{want[-1]} - ")
+                path = (*path[:-1], want[-1])
+            assert path == want
         assert chunk.heading_path == path
     if name in ("recursive", "sentence", "structural"):
         for block in blocks:

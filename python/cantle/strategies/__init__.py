@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from cantle.strategies.clauses import Clauses
+from cantle.strategies.document_based import DocumentBased
+from cantle.strategies.optimal import Optimal
 from cantle.strategies.recursive import Recursive, Separator
 from cantle.strategies.routed import Declared, Routed
 from cantle.strategies.rows import Rows
@@ -17,6 +19,8 @@ from cantle.strategies.window import Window
 __all__ = [
     "Clauses",
     "Declared",
+    "DocumentBased",
+    "Optimal",
     "Recursive",
     "Routed",
     "Rows",

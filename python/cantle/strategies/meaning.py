@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_PERCENTILE = 85.0
+
+
 class ByMeaning:
     """Goes before `Splitting`: asks what to embed, embeds it by batches, hands the vectors over.
 
@@ -59,7 +62,7 @@ class ByMeaning:
         if size < 1:  # The core says what is wrong with it.
             return 1, 0
         target = max(1, round(size * 2 / 3))
-        if self.target is not None:
+        if getattr(self, "target", None) is not None:
             target = whole("target", self.target, 1)
             object.__setattr__(self, "target", target)
             if target > size:
@@ -109,7 +112,47 @@ class ByMeaning:
         return vectors, rows
 
     def _identity(self, name: str) -> str | None:
-        return identity(self.embedder) if name == "embedder" else None  # type: ignore[arg-type]
+        value = getattr(self, name)
+        return identity(value) if callable(value) else None
+
+
+class ByThreshold(ByMeaning):
+    """The settings of strategies that cut where a distance is large."""
+
+    percentile: float | None
+    distance: float | None
+    deviations: float | None
+    automatic: bool
+    mode: str
+    buffer: int
+
+    def _meaning(self, sections: tuple[object, str] | None) -> tuple[Any, ...]:
+        """Return what the core takes; called before `_build`."""
+        self._check_embedder()
+        threshold = self._threshold()
+        if self.mode not in ("previous", "centroid"):
+            raise _core.SettingError(f"mode ({self.mode!r}) must be 'previous' or 'centroid'")
+        target, least = self._sizes(0 if self.distance is not None else None)
+        object.__setattr__(self, "buffer", whole("buffer", self.buffer, 0))
+        return threshold, self.mode == "centroid", sections, self.buffer, least, target
+
+    def _threshold(self) -> tuple[str, float]:
+        if not isinstance(self.automatic, bool):
+            raise TypeError(f"automatic ({self.automatic!r}) must be True or False")
+        bounds = {"percentile": 100.0, "distance": 2.0, "deviations": math.inf}
+        given = {
+            name: number(name, getattr(self, name), 0, most)
+            for name, most in bounds.items()
+            if getattr(self, name) is not None
+        }
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+        if self.automatic:
+            given["target"] = 0.0
+        if len(given) > 1:
+            names = " and ".join("automatic" if name == "target" else name for name in given)
+            raise _core.SettingError(f"{names} are given: at most one says what the threshold is")
+        return next(iter(given.items()), ("percentile", _PERCENTILE))
 
 
 def number(name: str, value: object, least: float, most: float = math.inf) -> float:

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
 
-from cantle import _core
 from cantle.embed.door import BATCH_SIZE, Embedder, Progress
-from cantle.strategies.meaning import ByMeaning, number, whole
+from cantle.strategies.meaning import ByThreshold
 from cantle.strategies.splitting import Splitting
 from cantle.units import Unit
 
-Mode = Literal["previous", "centroid"]
-"""What a sentence is compared with."""
-
-_PERCENTILE = 85
-
 
 @dataclass(frozen=True)
-class Semantic(ByMeaning, Splitting):
+class Semantic(ByThreshold, Splitting):
     """Sentences that are like each other; a chunk ends where the next one is far from the last.
 
     Each sentence is embedded; how far two neighbours are apart is 1 less the cosine of their
@@ -76,7 +69,7 @@ class Semantic(ByMeaning, Splitting):
     distance: float | None = None
     deviations: float | None = None
     automatic: bool = False
-    mode: Mode = "previous"
+    mode: str = "previous"
     buffer: int = 0
     min_size: int | None = None
     batch_size: int = BATCH_SIZE
@@ -84,29 +77,4 @@ class Semantic(ByMeaning, Splitting):
     name: str | None = None
 
     def __post_init__(self) -> None:
-        self._check_embedder()
-        threshold = self._threshold()
-        if self.mode not in ("previous", "centroid"):
-            raise _core.SettingError(f"mode ({self.mode!r}) must be 'previous' or 'centroid'")
-        target, least = self._sizes(0 if self.distance is not None else None)
-        object.__setattr__(self, "buffer", whole("buffer", self.buffer, 0))
-        meaning = (threshold, self.mode == "centroid", None, self.buffer, least, target)
-        self._build(core="meaning", meaning=meaning)
-
-    def _threshold(self) -> tuple[str, float]:
-        if not isinstance(self.automatic, bool):
-            raise TypeError(f"automatic ({self.automatic!r}) must be True or False")
-        bounds = {"percentile": 100.0, "distance": 2.0, "deviations": float("inf")}
-        given = {
-            name: number(name, getattr(self, name), 0, most)
-            for name, most in bounds.items()
-            if getattr(self, name) is not None
-        }
-        for name, value in given.items():
-            object.__setattr__(self, name, value)
-        if self.automatic:
-            given["target"] = 0
-        if len(given) > 1:
-            names = " and ".join("automatic" if name == "target" else name for name in given)
-            raise _core.SettingError(f"{names} are given: at most one says what the threshold is")
-        return next(iter(given.items()), ("percentile", _PERCENTILE))
+        self._build(core="meaning", meaning=self._meaning(None))

@@ -7,6 +7,8 @@ from typing import Any
 
 from cantle import _core
 from cantle.strategies.clauses import Clauses
+from cantle.strategies.document_based import DocumentBased
+from cantle.strategies.optimal import Optimal
 from cantle.strategies.recursive import Recursive
 from cantle.strategies.routed import Routed
 from cantle.strategies.rows import Rows
@@ -21,14 +23,14 @@ REGISTRY: dict[str, type[Splitting]] = {
     strategy.strategy: strategy
     for strategy in (
         *(Whole, Window, Recursive, Sentence, Structural, Clauses, Rows, Routed),
-        Semantic,
+        *(Semantic, Optimal, DocumentBased),
     )
 }
 """Every strategy by its name. The laws run over all of them."""
 
 _SETTINGS = {field.name for one in REGISTRY.values() for field in fields(one)}  # type: ignore[arg-type]
 """The settings of all strategies."""
-_UNWRITABLE = ("separators", "scope", "progress")
+_UNWRITABLE = ("separators", "scope", "progress", "label")
 """Settings that no string can say."""
 _POSITIONAL = ("size", "overlap", "unit")
 

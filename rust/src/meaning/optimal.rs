@@ -14,6 +14,10 @@ use super::vectors::{Vectors, dot};
 use crate::error::Result;
 use crate::ruler::Ruler;
 
+/// What a chunk costs: of segmentations that are worth the same, but for rounding, the one with the
+/// fewest chunks is taken.
+const CUT: f64 = 1e-9;
+
 /// Whether a chunk ends behind each piece.
 pub fn ends<R: Ruler + ?Sized>(vectors: Vectors<'_>, plan: &Plan<'_, '_, R>) -> Result<Vec<bool>> {
     let n = vectors.len();
@@ -21,9 +25,9 @@ pub fn ends<R: Ruler + ?Sized>(vectors: Vectors<'_>, plan: &Plan<'_, '_, R>) -> 
     if n < 2 {
         return Ok(ends);
     }
-    let units = units(vectors);
-    let unit = |i: usize| Vectors::new(&units, vectors.width()).row(i);
-    let mean = mean(n, vectors.width(), unit);
+    let (units, width) = (units(vectors), vectors.width());
+    let unit = |i: usize| &units[i * width..(i + 1) * width];
+    let mean = mean(n, width, unit);
     // What a chunk repeats from the one before counts as well.
     let most = plan.limit.size - plan.limit.overlap;
     // For the first pieces: chunks that are too small, and what all are worth; where the last starts.
@@ -48,9 +52,9 @@ pub fn ends<R: Ruler + ?Sized>(vectors: Vectors<'_>, plan: &Plan<'_, '_, R>) -> 
             let added = unit(first);
             // With each of the pieces behind it a new pair.
             worth += dot(&sum, added) - mean * (last - first) as f64;
-            sum.iter_mut().zip(added).for_each(|(s, &x)| *s += f64::from(x));
+            sum.iter_mut().zip(added).for_each(|(s, &x)| *s += x);
             let (small, before) = best[first];
-            let here = (small + usize::from(first >= large), before + worth);
+            let here = (small + usize::from(first >= large), before + worth - CUT);
             let better =
                 found.is_none_or(|best| here.0 < best.0 || (here.0 == best.0 && here.1 > best.1));
             if better {
@@ -69,25 +73,25 @@ pub fn ends<R: Ruler + ?Sized>(vectors: Vectors<'_>, plan: &Plan<'_, '_, R>) -> 
 }
 
 /// Every row at length 1; a zero vector stays what it is.
-fn units(vectors: Vectors<'_>) -> Vec<f32> {
+fn units(vectors: Vectors<'_>) -> Vec<f64> {
     let mut units = Vec::with_capacity(vectors.len() * vectors.width());
     for i in 0..vectors.len() {
         let row = vectors.row(i);
         let length = dot(row, row).sqrt();
         let length = if length > 0.0 { length } else { 1.0 };
-        units.extend(row.iter().map(|&x| (f64::from(x) / length) as f32));
+        units.extend(row.iter().map(|&x| f64::from(x) / length));
     }
     units
 }
 
 /// The mean similarity over all pairs of two different pieces.
-fn mean<'u>(n: usize, width: usize, unit: impl Fn(usize) -> &'u [f32]) -> f64 {
+fn mean<'u>(n: usize, width: usize, unit: impl Fn(usize) -> &'u [f64]) -> f64 {
     let mut sum = vec![0.0_f64; width];
     let mut own = 0.0;
     for i in 0..n {
         let row = unit(i);
         own += dot(row, row);
-        sum.iter_mut().zip(row).for_each(|(s, &x)| *s += f64::from(x));
+        sum.iter_mut().zip(row).for_each(|(s, &x)| *s += x);
     }
     let squares: f64 = sum.iter().map(|s| s * s).sum();
     (squares - own) / (n as f64 * (n as f64 - 1.0))

@@ -1,0 +1,57 @@
+"""`Optimal`: the best of all segmentations into sentences that belong together."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+
+from cantle.embed.door import BATCH_SIZE, Embedder, Progress
+from cantle.strategies.meaning import ByMeaning, whole
+from cantle.strategies.splitting import Splitting
+from cantle.units import Unit
+
+
+@dataclass(frozen=True)
+class Optimal(ByMeaning, Splitting):
+    """Of all ways to cut a text between its sentences the one whose chunks hold together best.
+
+    Each sentence is embedded. A segmentation is worth the sum, over all pairs of sentences in one
+    chunk, of their cosine less the mean cosine of all pairs of the document; the best one under
+    `size` is found by dynamic programming. That is the cluster method of Smith and Troynikov
+    (Chroma, 2024) with sentences in place of pieces of 50 tokens, and with sizes in `unit`. Of
+    `Blocks`, a table or a block of code counts as one sentence, a heading goes with what stands
+    below it. The distances of neighbours are in `chunks.distances`.
+
+    Args:
+        size: Most units in a chunk, overlap included.
+        overlap: Most units that a chunk repeats from the one before; whole sentences.
+        unit: What sizes count: `"bytes"`, `"chars"`, `"words"`, a bundled vocabulary's name, the
+            path of a `tokenizer.json`, a tokenizer or a callable.
+        trim: Drop the blanks around each chunk.
+        embedder: As for `Semantic`.
+        buffer: How many sentences before and behind are embedded together with each.
+        min_size: Of all segmentations those with the fewest chunks below this count. Default: 0.
+        batch_size: Most texts in a call of the embedder.
+        progress: Called after each batch with how many texts are embedded, and how many there are.
+        name: The name in the chunks' ids. Default: `optimal`.
+    """
+
+    strategy = "optimal"
+
+    size: int = 512
+    overlap: int = 0
+    unit: Unit = "cl100k_base"
+    trim: bool = True
+    _: KW_ONLY
+    embedder: Embedder | str = "static"
+    buffer: int = 0
+    min_size: int | None = None
+    batch_size: int = BATCH_SIZE
+    progress: Progress | None = None
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        self._check_embedder()
+        target, least = self._sizes(0)
+        object.__setattr__(self, "buffer", whole("buffer", self.buffer, 0))
+        best = (("best", 0.0), False, None, self.buffer, least, target)
+        self._build(core="meaning", meaning=best)
