@@ -62,7 +62,8 @@ def test_no_segmentation_is_better(rows, size, least):
     every = [worth(vectors, size, least, lengths, c) for c in segmentations(len(rows))]
     best = max(one for one in every if one is not None)
     assert found[0] == best[0]
-    assert found[1] == pytest.approx(best[1], abs=1e-5)
+    # One ten-thousandth a chunk decides between those that are worth the same.
+    assert found[1] == pytest.approx(best[1], abs=1e-3)
 
 
 def test_subjects_are_kept_together_where_a_threshold_would_not():

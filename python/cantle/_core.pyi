@@ -32,6 +32,7 @@ __all__ = [
     "cuts",
     "keyword_vectors",
     "markdown_events",
+    "mean_vectors",
     "note",
     "pattern_name",
     "read_html",
@@ -247,6 +248,9 @@ def visible(
     end: Sequence[int] | NDArray[Any],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 def keyword_vectors(texts: Sequence[str | bytes], topics: Sequence[str]) -> NDArray[np.float32]: ...
+def mean_vectors(
+    table: NDArray[np.float32], rows: NDArray[np.uint32], ends: _Numbers
+) -> NDArray[np.float32]: ...
 def cuts(text: str | bytes, level: str) -> NDArray[np.int64]: ...
 def span_offsets(
     text: str | bytes, number: int, offsets: Sequence[int] | NDArray[Any], to_bytes: bool

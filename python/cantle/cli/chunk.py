@@ -10,6 +10,7 @@ import typer
 from cantle import strategy_from_text, units
 from cantle.cli.checking import Checking
 from cantle.cli.ending import wrong
+from cantle.cli.estimate import check_estimate, run_estimate
 from cantle.cli.formats import TYPED
 from cantle.cli.inputs import STDIN, as_table, as_written, same_file
 from cantle.cli.job import Job
@@ -18,7 +19,10 @@ from cantle.cli.report import Report
 from cantle.cli.rows import Columns
 from cantle.cli.target import is_folder, write_summary
 from cantle.cli.writing import written_as
+from cantle.embed import Embedder
+from cantle.embed.named import resolve
 from cantle.strategies import Splitting
+from cantle.strategies.meaning import ByMeaning
 from cantle.strategies.text import REGISTRY
 
 
@@ -33,9 +37,10 @@ def chunk(
             "--strategy",
             "-s",
             metavar="TEXT",
-            help="whole, window, recursive, sentence, structural, rows, clauses or routed, alone "
-            "or with settings: name[:size[:overlap[:unit]]][,key=value...], as in "
-            "window:60:12:words. The options below fill in what it leaves out; a setting given in "
+            help="whole, window, recursive, sentence, structural, rows, clauses, routed, semantic, "
+            "optimal or document_based, alone or with settings: "
+            "name[:size[:overlap[:unit]]][,key=value...], as in window:60:12:words. The options "
+            "below fill in what it leaves out; a setting given in "
             "both ways must be the same.",
             rich_help_panel="Cutting",
         ),
@@ -81,6 +86,33 @@ def chunk(
             help="For structural, clauses and rows: what stands before a chunk when it is "
             "embedded, so that both keep the size, as in '{title} > {path}' (path: the usual one). "
             "It is written with the text in the column embed_text.",
+            rich_help_panel="Cutting",
+        ),
+    ] = None,
+    embedder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="For semantic, optimal and document_based: static, the word vectors of "
+            "cantle[embed] (the default), or keyword:TOPIC|TOPIC, counts of words.",
+            rich_help_panel="Cutting",
+        ),
+    ] = None,
+    estimate: Annotated[
+        bool,
+        typer.Option(
+            "--estimate",
+            help="Cut nothing: say how many texts, units and calls of the embedder finding the "
+            "borders takes, and with --price what it costs.",
+            rich_help_panel="Cutting",
+        ),
+    ] = False,
+    price: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="With --estimate: the price of a million units.",
             rich_help_panel="Cutting",
         ),
     ] = None,
@@ -234,6 +266,7 @@ def chunk(
       cantle chunk kb --strategy routed,sources=sources.toml -o chunks.parquet
       cantle chunk contract.txt --strategy clauses --size 300 --table
       cantle chunk 'src/**/*.py' --strategy structural -o code.jsonl
+      cantle chunk notes.txt --strategy semantic --embedder static --estimate
       cantle chunk faq.jsonl --column answer --id-column key -o - | head -3
       cantle chunk 'pages/*.parquet' --carry url,date -o chunks.parquet
       curl -s https://example.org/notes.txt | cantle chunk - --size 200
@@ -254,11 +287,17 @@ def chunk(
     stopped, or writing failed; 2, the call is wrong and nothing was done; 130, Ctrl-C.
     """
     options: dict[str, Any] = {"size": size, "overlap": overlap, "unit": unit, "min_size": min_size}
-    options |= {"name": name, "prefix": prefix}
+    options |= {"name": name, "prefix": prefix, "embedder": _embedder(embedder)}
     given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
     if no_trim:
         given["trim"] = False
     splitter = _strategy(strategy, given)
+    if price is not None and not estimate:
+        wrong("--price means nothing without --estimate")
+    if estimate:
+        check_estimate(splitter, {"-o": output, "--summary": summary, "--check": check or None})
+    else:
+        _ready(splitter)
     checking = _checking(check, min_chars, max_tokens, model_unit, splitter)
     file = None if output == STDIN else output
     if table and output == STDIN:
@@ -276,13 +315,17 @@ def chunk(
     if file is not None and summary is not None and same_file(file, summary):
         wrong(f"cannot write {summary}: it is also the output")
     if raw:
-        if splitter.strategy in ("structural", "rows", "clauses", "routed"):
+        if splitter.strategy in ("structural", "rows", "clauses", "routed", "document_based"):
             wrong(f"--raw means nothing to {splitter.strategy}: it cuts the readable text of HTML")
         found.sources = [as_written(source) for source in found.sources]
     if splitter.strategy in ("rows", "routed") and column is id_column is None:
         # The rows are what is cut: a table is one document.
         found.sources = [as_table(source) for source in found.sources]
     report = Report(quiet=quiet, strict=strict)
+    if estimate:
+        raise typer.Exit(
+            run_estimate(splitter, found, columns, report, price, threads=jobs, limit=limit)
+        )
     table = table or (output is None and sys.stdout.isatty())
     job = Job(splitter, found, columns, report, file, format_out, table, jobs, limit, checking)
     job.run()
@@ -317,6 +360,22 @@ def _strategy(text: str, options: dict[str, Any]) -> Splitting:
         if (units.resolve(built) if key == "unit" else built) != value:
             wrong(f"{option} and --strategy {text!r} set {key} to different values")
     return splitter
+
+
+def _embedder(name: str | None) -> Embedder | None:
+    try:
+        return None if name is None else resolve(name)
+    except ValueError as error:
+        wrong(f"--{error}")
+
+
+def _ready(splitter: Splitting) -> None:
+    """End the call where the embedder is not installed, before anything is read."""
+    if isinstance(splitter, ByMeaning):
+        try:
+            resolve(splitter.embedder)([])
+        except ImportError as error:
+            wrong(str(error))
 
 
 def _checking(

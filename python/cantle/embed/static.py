@@ -49,19 +49,10 @@ class Static:
             ImportError: The package that carries the vectors is not installed.
         """
         table, tokenizer = _read(_folder())
-        vectors = np.zeros((len(texts), table.shape[1]), np.float32)
-        encode = tokenizer._core.encode
-        found = [encode(text)[0] for text in texts]
-        lengths = np.array([len(ids) for ids in found], np.int64)
-        there = np.flatnonzero(lengths)
-        if not len(there):
-            return vectors
-        starts = np.cumsum(lengths[there]) - lengths[there]
-        sums = np.add.reduceat(table[np.concatenate(found)], starts, axis=0)
-        norms = np.linalg.norm(sums, axis=1, keepdims=True)
-        # The mean and the sum have one direction.
-        vectors[there] = np.divide(sums, norms, out=np.zeros_like(sums), where=norms > 0)
-        return vectors
+        found = [tokenizer._core.encode(text)[0] for text in texts]
+        ends = np.cumsum([len(ids) for ids in found], dtype=np.int64)
+        rows = np.concatenate([np.empty(0, np.uint32), *found])
+        return _core.mean_vectors(table, rows, ends)
 
 
 def _folder() -> Path:

@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from cantle import _core
+from cantle import _core, units
 from cantle.chunks import Chunks
-from cantle.documents import Documents
+from cantle.documents import Documents, Text
 from cantle.embed.door import Embedder, Progress, check_batch_size, embed_all, identity
 from cantle.embed.named import resolve
+from cantle.structure import Blocks
+from cantle.units import Unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 _PERCENTILE = 85.0
+
+
+class Estimate(NamedTuple):
+    """What is embedded before documents are cut."""
+
+    texts: int
+    characters: int
+    units: int
+    """Their sizes in the strategy's unit."""
+    calls: int
+    """Calls of the embedder, `batch_size` texts each."""
 
 
 class ByMeaning:
@@ -29,7 +42,7 @@ class ByMeaning:
     """
 
     size: int
-    target: int | None
+    unit: Unit
     min_size: int | None
     embedder: Embedder | str
     batch_size: int
@@ -62,8 +75,9 @@ class ByMeaning:
         if size < 1:  # The core says what is wrong with it.
             return 1, 0
         target = max(1, round(size * 2 / 3))
-        if getattr(self, "target", None) is not None:
-            target = whole("target", self.target, 1)
+        given = getattr(self, "target", None)
+        if given is not None:
+            target = whole("target", given, 1)
             object.__setattr__(self, "target", target)
             if target > size:
                 raise _core.SettingError(f"target ({target}) must not be larger than size ({size})")
@@ -95,8 +109,7 @@ class ByMeaning:
         """Return the vectors of what is asked for, and where those of each source start."""
         source = asked["source"]
         rows = np.searchsorted(source, np.arange(len(doc) + 1))
-        names = ("byte_start", "byte_end", "char_start", "char_end")
-        texts = documents.slices(doc[source], *(asked[name] for name in names))
+        texts = self._shown(documents, asked, doc)
 
         def called(row: int) -> str:
             number = row - int(rows[source[row]])
@@ -110,6 +123,37 @@ class ByMeaning:
             called=called,
         )
         return vectors, rows
+
+    def estimate(
+        self, texts: Iterable[Text | Blocks], *, ids: Iterable[str] | None = None, threads: int = 0
+    ) -> Estimate:
+        """Return what would be embedded to find borders, without a call of the embedder.
+
+        Texts that cannot be read count as empty. The chunks themselves come on top, where they are
+        embedded: they hold the texts once more.
+
+        Args:
+            texts: As for `split_all`.
+            ids: As for `split_all`; their endings may tell a form.
+            threads: As for `split_all`.
+        """
+        documents = Documents(tuple(texts), ids)
+        forms = self._forms(documents)
+        asked = self._splitter.asked(documents.texts, threads, True, forms)
+        shown = self._shown(documents, asked, np.arange(len(documents)))
+        unit = units.resolve(self.unit)
+        return Estimate(
+            texts=len(shown),
+            characters=sum(map(len, shown)),
+            units=int(units.sizes(unit, shown, threads).sum()),
+            calls=-(-len(shown) // self.batch_size),
+        )
+
+    def _shown(
+        self, documents: Documents, asked: dict[str, NDArray[np.int64]], doc: NDArray[Any]
+    ) -> list[str]:
+        names = ("byte_start", "byte_end", "char_start", "char_end")
+        return documents.slices(doc[asked["source"]], *(asked[name] for name in names))
 
     def _identity(self, name: str) -> str | None:
         value = getattr(self, name)

@@ -17,6 +17,7 @@ use std::cell::RefCell;
 
 use crate::blocks::Format;
 use crate::error::{Error, Result};
+use crate::guard::Guard;
 use crate::pack::Limit;
 use crate::ruler::Ruler;
 use crate::structure::depth::Depth;
@@ -88,6 +89,7 @@ impl<'v> Reading<'v> {
     }
 
     /// Where the text turns, of which these are the next pieces.
+    #[expect(clippy::too_many_arguments, reason = "what is measured, and by what")]
     pub fn turns<R: Ruler + ?Sized>(
         &self,
         meaning: &Meaning,
@@ -96,6 +98,7 @@ impl<'v> Reading<'v> {
         limit: Limit,
         start: usize,
         pieces: &[Piece],
+        guard: &Guard<'_>,
     ) -> Result<Turns<'v>> {
         let mut taken = self.taken.borrow_mut();
         let (row, compared) = &mut *taken;
@@ -107,7 +110,7 @@ impl<'v> Reading<'v> {
         })?;
         *row += pieces.len();
         let distances = vectors.distances();
-        let plan = Plan { meaning, text, ruler, limit, start, pieces };
+        let plan = Plan { meaning, text, ruler, limit, start, pieces, guard };
         let (turns, threshold) = match meaning.ends {
             Ends::Far(threshold, mode) => {
                 let far = threshold.of(&distances, &plan)?;
@@ -149,6 +152,7 @@ pub struct Plan<'a, 't, R: ?Sized> {
     limit: Limit,
     start: usize,
     pieces: &'a [Piece],
+    guard: &'a Guard<'a>,
 }
 
 impl<R: Ruler + ?Sized> Plan<'_, '_, R> {

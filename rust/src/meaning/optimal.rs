@@ -6,17 +6,17 @@
 //! those of the chunks in the caller's unit, the mean leaves out a piece with itself, and chunks below
 //! the least size are avoided first.
 //!
-//! A chunk of pieces `i..=j` is worth `(|S|² - Σ|u|²) / 2 - mean * pairs`, `S` being the sum of their
-//! vectors at length 1. It grows by a piece in one product: work is pieces times pieces that fit.
+//! A chunk that starts one piece earlier is worth as much more as that piece has in common with those
+//! behind it: one sum for each piece, which grows with the pieces. Work is pieces times pieces that fit.
 
 use super::Plan;
-use super::vectors::{Vectors, dot};
+use super::vectors::{Vectors, dot, quick_dot};
 use crate::error::Result;
 use crate::ruler::Ruler;
 
 /// What a chunk costs: of segmentations that are worth the same, but for rounding, the one with the
 /// fewest chunks is taken.
-const CUT: f64 = 1e-9;
+const CUT: f64 = 1e-4;
 
 /// Whether a chunk ends behind each piece.
 pub fn ends<R: Ruler + ?Sized>(vectors: Vectors<'_>, plan: &Plan<'_, '_, R>) -> Result<Vec<bool>> {
@@ -34,8 +34,10 @@ pub fn ends<R: Ruler + ?Sized>(vectors: Vectors<'_>, plan: &Plan<'_, '_, R>) -> 
     let mut best = vec![(0_usize, 0.0_f64); n + 1];
     let mut start = vec![0_usize; n + 1];
     let (mut low, mut large) = (0, 0);
-    let mut sum = vec![0.0_f64; vectors.width()];
+    // For each piece what it has in common with those behind it.
+    let mut common = vec![0.0_f64; n];
     for last in 0..n {
+        plan.guard.check()?;
         // The first piece of a chunk that ends here lies within these; a piece may be too large alone.
         while low < last && plan.size(low, last)? > most {
             low += 1;
@@ -45,14 +47,14 @@ pub fn ends<R: Ruler + ?Sized>(vectors: Vectors<'_>, plan: &Plan<'_, '_, R>) -> 
         while large <= last && plan.size(large, last)? >= plan.meaning.least {
             large += 1;
         }
-        sum.fill(0.0);
+        let added = unit(last);
         let mut worth = 0.0;
         let mut found: Option<(usize, f64)> = None;
         for first in (low..=last).rev() {
-            let added = unit(first);
-            // With each of the pieces behind it a new pair.
-            worth += dot(&sum, added) - mean * (last - first) as f64;
-            sum.iter_mut().zip(added).for_each(|(s, &x)| *s += x);
+            if first < last {
+                common[first] += f64::from(quick_dot(unit(first), added)) - mean;
+                worth += common[first];
+            }
             let (small, before) = best[first];
             let here = (small + usize::from(first >= large), before + worth - CUT);
             let better =
@@ -73,25 +75,25 @@ pub fn ends<R: Ruler + ?Sized>(vectors: Vectors<'_>, plan: &Plan<'_, '_, R>) -> 
 }
 
 /// Every row at length 1; a zero vector stays what it is.
-fn units(vectors: Vectors<'_>) -> Vec<f64> {
+fn units(vectors: Vectors<'_>) -> Vec<f32> {
     let mut units = Vec::with_capacity(vectors.len() * vectors.width());
     for i in 0..vectors.len() {
         let row = vectors.row(i);
         let length = dot(row, row).sqrt();
         let length = if length > 0.0 { length } else { 1.0 };
-        units.extend(row.iter().map(|&x| f64::from(x) / length));
+        units.extend(row.iter().map(|&x| (f64::from(x) / length) as f32));
     }
     units
 }
 
 /// The mean similarity over all pairs of two different pieces.
-fn mean<'u>(n: usize, width: usize, unit: impl Fn(usize) -> &'u [f64]) -> f64 {
+fn mean<'u>(n: usize, width: usize, unit: impl Fn(usize) -> &'u [f32]) -> f64 {
     let mut sum = vec![0.0_f64; width];
     let mut own = 0.0;
     for i in 0..n {
         let row = unit(i);
         own += dot(row, row);
-        sum.iter_mut().zip(row).for_each(|(s, &x)| *s += x);
+        sum.iter_mut().zip(row).for_each(|(s, &x)| *s += f64::from(x));
     }
     let squares: f64 = sum.iter().map(|s| s * s).sum();
     (squares - own) / (n as f64 * (n as f64 - 1.0))

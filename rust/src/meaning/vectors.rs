@@ -61,6 +61,28 @@ impl<'v> Vectors<'v> {
     }
 }
 
+/// The mean of some rows of a table at length 1, for each of many lists of rows: `ends` says where
+/// each ends in `rows`. That of no row is zero. None where there is no such row.
+#[must_use]
+pub fn means(table: Vectors<'_>, rows: &[u32], ends: &[usize]) -> Option<Vec<f32>> {
+    let width = table.width();
+    let mut means = vec![0.0_f32; ends.len() * width];
+    let mut start = 0;
+    for (mean, &end) in means.chunks_exact_mut(width.max(1)).zip(ends) {
+        for &row in rows.get(start..end)? {
+            let row = table.part(row as usize, 1)?.data;
+            mean.iter_mut().zip(row).for_each(|(sum, &x)| *sum += x);
+        }
+        // The mean and the sum have one direction.
+        let length = dot(mean, mean).sqrt();
+        if length > 0.0 {
+            mean.iter_mut().for_each(|x| *x = (f64::from(*x) / length) as f32);
+        }
+        start = end;
+    }
+    Some(means)
+}
+
 /// 1 less the cosine, of the product of two vectors and the squares of their lengths.
 #[must_use]
 pub fn distance(product: f64, one: f64, other: f64) -> f64 {
@@ -69,16 +91,30 @@ pub fn distance(product: f64, one: f64, other: f64) -> f64 {
     if lengths > 0.0 { (1.0 - product / lengths).clamp(0.0, 2.0) } else { 1.0 }
 }
 
+/// The product of two vectors of length 1, where the last digits do not matter.
+#[must_use]
+pub fn quick_dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; 2 * LANES];
+    let (heads, tails) = (a.chunks_exact(2 * LANES), b.chunks_exact(2 * LANES));
+    let rest: f32 = heads.remainder().iter().zip(tails.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in heads.zip(tails) {
+        for lane in 0..2 * LANES {
+            sums[lane] += x[lane] * y[lane];
+        }
+    }
+    sums.iter().sum::<f32>() + rest
+}
+
 /// The product of two vectors.
 #[must_use]
-pub fn dot<A: Copy + Into<f64>, B: Copy + Into<f64>>(a: &[A], b: &[B]) -> f64 {
+pub fn dot<A: Copy + Into<f64>>(a: &[A], b: &[f32]) -> f64 {
     let mut sums = [0.0_f64; LANES];
     let (heads, tails) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
     let rest = heads.remainder().iter().zip(tails.remainder());
-    let rest: f64 = rest.map(|(&x, &y)| x.into() * y.into()).sum();
+    let rest: f64 = rest.map(|(&x, &y)| x.into() * f64::from(y)).sum();
     for (x, y) in heads.zip(tails) {
         for lane in 0..LANES {
-            sums[lane] += x[lane].into() * y[lane].into();
+            sums[lane] += x[lane].into() * f64::from(y[lane]);
         }
     }
     sums.iter().sum::<f64>() + rest

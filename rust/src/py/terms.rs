@@ -1,13 +1,18 @@
-//! The keyword embedder.
+//! The embedders that need no model.
 
-use numpy::PyArrayMethods;
+use std::sync::atomic::AtomicBool;
+
+use numpy::{
+    IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 
 use super::enter::detached;
+use super::errors::SettingError;
 use super::texts::borrow;
 use crate::guard::Guard;
+use crate::meaning::vectors::{Vectors, means};
 use crate::terms::Topics;
-use std::sync::atomic::AtomicBool;
 
 /// A vector for each text, one after the other: how much of each topic it holds, of length 1.
 #[pyfunction]
@@ -31,6 +36,20 @@ pub(super) fn keyword_vectors<'py>(
         }
         Ok(vectors)
     })?;
-    let flat = numpy::IntoPyArray::into_pyarray(vectors, py);
-    Ok(flat.reshape([borrowed.len(), topics.len()])?.into_any())
+    Ok(vectors.into_pyarray(py).reshape([borrowed.len(), topics.len()])?.into_any())
+}
+
+/// The mean of some rows of a table at length 1, for each of many lists of rows that end at `ends`.
+#[pyfunction]
+pub(super) fn mean_vectors<'py>(
+    py: Python<'py>,
+    table: PyReadonlyArray2<'py, f32>,
+    rows: PyReadonlyArray1<'py, u32>,
+    ends: Vec<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (data, width) = (table.as_slice()?, table.shape()[1]);
+    let rows = rows.as_slice()?;
+    let found = detached(py, |_| Ok(means(Vectors::new(data, width), rows, &ends)))?;
+    let found = found.ok_or_else(|| SettingError::new_err("rows: one is not in the table"))?;
+    Ok(found.into_pyarray(py).reshape([ends.len(), width])?.into_any())
 }

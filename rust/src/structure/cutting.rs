@@ -208,7 +208,7 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
             return Ok(levels.into());
         }
         let (text, ruler, limit) = (self.text, self.ruler, self.limit);
-        let turns = reading.turns(meaning, text, ruler, limit, start, &pieces)?;
+        let turns = reading.turns(meaning, text, ruler, limit, start, &pieces, self.guard)?;
         let ends = pieces.iter().map(|piece| piece.end).collect();
         Ok(Opened { pieces: ends, turns: Some(turns), levels })
     }
