@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cantle
-from cantle.embed import Keyword, Static, embed_all
+from cantle.embed import Cached, Keyword, Static, embed_all
 from cantle.embed.door import identity
 from cantle.embed.static import read_table
 from cases import builders
@@ -188,6 +188,79 @@ def test_a_broken_table_is_told(tmp_path, data):
     file.write_bytes(data)
     with pytest.raises(cantle.SettingError, match="no table 'a' can be read"):
         read_table(file, "a")
+
+
+def counting(texts_seen):
+    def embedder(texts):
+        texts_seen.append(list(texts))
+        return [[len(text), 1.0] for text in texts]
+
+    return embedder
+
+
+def test_a_cache_embeds_nothing_twice(tmp_path):
+    seen = []
+    cached = Cached(counting(seen), tmp_path / "v.sqlite", model="lengths", batch_size=2)
+    texts = ["a", "bb", "a", "", "ccc"]
+    want = [[1, 1], [2, 1], [1, 1], [0, 1], [3, 1]]
+    assert cached(texts).tolist() == want
+    assert seen == [["a", "bb"], ["", "ccc"]]
+    again = Cached(counting(seen), str(tmp_path / "v.sqlite"), model="lengths")
+    assert again([*texts, "dddd"]).tolist() == [*want, [4, 1]]
+    assert seen[2:] == [["dddd"]]
+    assert again([]).shape == (0, 0)
+    # Another model has vectors of its own.
+    assert Cached(KEYWORDS, tmp_path / "v.sqlite")(["tea", "bb"]).tolist() == [[1], [0]]
+    assert len(seen) == 3
+    many = [f"text {i}" for i in range(1_200)]
+    assert again(many).shape == again(many[::-1]).shape == (1_200, 2)
+    assert sum(map(len, seen)) == 5 + 1_200
+
+
+KEYWORDS = Keyword(["tea"])
+
+
+def test_a_cache_keeps_what_came_before_a_failure(tmp_path):
+    calls = []
+
+    def fails(texts):
+        calls.append(texts)
+        if len(calls) == 2:
+            raise ConnectionError("gone")
+        return [[1.0]] * len(texts)
+
+    cached = Cached(fails, tmp_path / "v.sqlite", model="m", batch_size=1)
+    with pytest.raises(ConnectionError):
+        cached(["a", "b"])
+    assert cached(["a", "b"]).tolist() == [[1], [1]]
+    assert calls == [["a"], ["b"], ["b"]]
+
+
+def test_a_cache_in_a_strategy_and_its_identity(tmp_path):
+    cached = Cached(KEYWORDS, tmp_path / "v.sqlite")
+    assert identity(cached) == identity(KEYWORDS)
+    plain = cantle.Semantic(20, unit="words", embedder=KEYWORDS)
+    kept = cantle.Semantic(20, unit="words", embedder=cached)
+    assert kept.split("Tea. Rain.") == plain.split("Tea. Rain.")
+    assert pickle.loads(pickle.dumps(cached)) == cached
+
+
+def test_a_cache_says_what_is_wrong(tmp_path):
+    broken = tmp_path / "broken"
+    broken.write_bytes(b"no database" * 99)
+    with pytest.raises(cantle.SettingError, match="no cache of vectors"):
+        Cached(KEYWORDS, broken)(["a"])
+    with pytest.raises(OSError, match="nowhere"):
+        Cached(KEYWORDS, tmp_path / "nowhere" / "x")(["a"])
+    file = tmp_path / "v.sqlite"
+    Cached(KEYWORDS, file, model="m")(["a"])
+    with pytest.raises(cantle.SettingError, match="vectors of 1 and 2 numbers under the model 'm'"):
+        Cached(Keyword(["a", "b"]), file, model="m")(["a", "b"])
+    with pytest.raises(cantle.SettingError, match=r"NaN in the vector of texts\[0\]"):
+        Cached(lambda texts: [[np.nan]], file, model="n")(["a"])
+    for wrong in ({"model": ""}, {"model": 3}):
+        with pytest.raises(TypeError, match="model"):
+            Cached(KEYWORDS, file, **wrong)
 
 
 def test_static_equals_the_package_itself():
