@@ -176,3 +176,17 @@ def test_arrow_and_other_settings():
     assert children[children.doc == 1].texts == chunks.texts
     with pytest.raises(TypeError, match="label \\(3\\) must be callable or None"):
         DocumentBased(40, embedder=samples.letters, label=3)
+
+
+def test_labels_read_a_section_once():
+    """A sentence larger than many chunks was once handed to the labeller for each of them."""
+    for text in ("# A\n\n" + "word " * 3_000, "# A\n\n" + "Open themes. " * 1_500):
+        seen = []
+
+        def label(heading, parts, seen=seen):
+            seen.append(sum(len(sentence) for part in parts for sentence in part))
+            return [""] * len(parts)
+
+        chunks = DocumentBased(10, unit="words", embedder=TOPICS, label=label).split(text)
+        assert len(chunks) >= 300
+        assert sum(seen) <= len(text)

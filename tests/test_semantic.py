@@ -334,7 +334,8 @@ def test_twice_the_text_is_twice_the_work(settings, mode, size):
         ({"embedder": 3}, "embedder (3) must be a name or a callable"),
         (
             {"embedder": "x"},
-            "embedder ('x') must be one of 'static', 'keyword:TOPIC|TOPIC', or a callable",
+            "embedder ('x') must be one of 'static', 'minilm', 'keyword:TOPIC|TOPIC', a folder of "
+            "a model, or a callable",
         ),
         ({"percentile": 101}, "percentile (101) must be from 0 to 100"),
         ({"percentile": -0.1}, "percentile (-0.1) must be from 0 to 100"),

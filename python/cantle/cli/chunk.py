@@ -94,7 +94,8 @@ def chunk(
         typer.Option(
             metavar="NAME",
             help="For semantic, optimal and document_based: static, the word vectors of "
-            "cantle[embed] (the default), or keyword:TOPIC|TOPIC, counts of words.",
+            "cantle[embed] (the default), minilm, the folder of an ONNX model, or "
+            "keyword:TOPIC|TOPIC, counts of words.",
             rich_help_panel="Cutting",
         ),
     ] = None,
@@ -342,7 +343,7 @@ def _strategy(text: str, options: dict[str, Any]) -> Splitting:
             options["unit"] = units.resolve(options["unit"])
     except OSError as error:
         wrong(f"unit: cannot read {error.filename or 'it'}: {error.strerror or error}")
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, ImportError) as error:
         wrong(str(error))
     try:
         splitter = strategy_from_text(text, **options)
@@ -367,6 +368,8 @@ def _embedder(name: str | None) -> Embedder | None:
         return None if name is None else resolve(name)
     except ValueError as error:
         wrong(f"--{error}")
+    except ImportError as error:
+        wrong(str(error))
 
 
 def _ready(splitter: Splitting) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from cantle import _core
 from cantle.embed.door import Embedder
 from cantle.embed.keyword import Keyword
+from cantle.embed.onnx import Onnx, minilm
 from cantle.embed.static import Static
 
 _KEYWORD = "keyword:"
-_FORMS = "'static', 'keyword:TOPIC|TOPIC'"
+_FORMS = "'static', 'minilm', 'keyword:TOPIC|TOPIC', a folder of a model"
 
 
 def resolve(embedder: Embedder | str) -> Embedder:
@@ -16,13 +19,18 @@ def resolve(embedder: Embedder | str) -> Embedder:
 
     Raises:
         SettingError: A string names no embedder.
+        ImportError: A package that carries the named one is not installed.
         TypeError: It is neither a string nor can be called.
     """
     if isinstance(embedder, str):
         if embedder == "static":
             return Static()
+        if embedder == "minilm":
+            return minilm()
         if embedder.startswith(_KEYWORD):
             return Keyword(embedder.removeprefix(_KEYWORD).split("|"))
+        if Path(embedder).is_dir():
+            return Onnx(embedder)
         raise _core.SettingError(f"embedder ({embedder!r}) must be one of {_FORMS}, or a callable")
     if not callable(embedder):
         raise TypeError(f"embedder ({embedder!r}) must be a name or a callable")

@@ -116,8 +116,10 @@ class DocumentBased(ByThreshold, Splitting):
         label = self.label or opening_words
         for rows, parts in _divided(columns, documents):
             # Below a heading inside of the section it is that one that the labels go to.
-            for above in dict.fromkeys(heading[rows].tolist()):
-                mine = [i for i, row in enumerate(rows) if columns["heading"][row] == above]
+            under: dict[int, list[int]] = {}
+            for i, above in enumerate(columns["heading"][rows].tolist()):
+                under.setdefault(above, []).append(i)
+            for above, mine in under.items():
                 if above < 0 or len(mine) < 2:
                     continue
                 labels = _checked(label(titles[above], [parts[i] for i in mine]), len(mine))
@@ -143,6 +145,7 @@ def _divided(
     last = np.flatnonzero(np.isnan(found["distance"]))
     first = np.append(0, last[:-1] + 1)
     doc, start, end = (columns[name] for name in ("doc", "byte_start", "byte_end"))
+    encoded = -1
     for a, b in zip(first.tolist(), (last + 1).tolist(), strict=True):
         number = int(found["doc"][a])
         low, high = np.searchsorted(doc, [number, number + 1])
@@ -150,16 +153,20 @@ def _divided(
             low + np.searchsorted(end[low:high], found["byte_start"][a], "right"),
             low + np.searchsorted(start[low:high], found["byte_end"][b - 1], "left"),
         )
-        text = documents.texts[number]
-        data = text.encode() if isinstance(text, str) else text
+        if number != encoded:
+            text, encoded = documents.texts[number], number
+            data = text.encode() if isinstance(text, str) else text
         rows = list(range(int(low), int(high)))
+        if len(rows) < 2:
+            continue
         parts = []
         for row in rows:
             one = a + np.searchsorted(found["byte_end"][a:b], start[row], "right")
             other = a + np.searchsorted(found["byte_start"][a:b], end[row], "left")
+            # Of a sentence that is too large for a chunk, each has its own part.
             spans = zip(
-                found["byte_start"][one:other].tolist(),
-                found["byte_end"][one:other].tolist(),
+                np.maximum(found["byte_start"][one:other], start[row]).tolist(),
+                np.minimum(found["byte_end"][one:other], end[row]).tolist(),
                 strict=True,
             )
             parts.append([data[c:d].decode() for c, d in spans])

