@@ -192,7 +192,8 @@ WRONG = [
     (["--min-size", "600"], "min_size (600) must not be larger than size (512)"),
     (
         ["-s", "window:8", "--min-size", "2"],
-        "--min-size means nothing to window, but to recursive, sentence, structural",
+        "--min-size means nothing to window, but to recursive, sentence, structural, semantic, "
+        "optimal, document_based",
     ),
     (
         ["-s", "window:8", "--size", "9"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cantle import _core
+from cantle.digest import digest
 from cantle.embed.door import BATCH_SIZE, Embedder, embed_all, identity
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Cached:
 
 
 def _key(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return bytes.fromhex(digest(text.encode("utf-8", "surrogatepass"), 16))
 
 
 def _look_up(file: sqlite3.Connection, model: str, keys: list[bytes]) -> dict[bytes, bytes]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import threading
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cantle import _core
+from cantle.digest import digest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,7 @@ class Onnx:
         """What tells it from other embedders: the model's name and size, and what it takes."""
         model = self._model
         told = f"{model.parent.name} {model.stat().st_size} {self._most} {self._pooling}"
-        return f"onnx:{hashlib.blake2b(told.encode(), digest_size=8).hexdigest()}"
+        return f"onnx:{digest(told.encode(), 8)}"
 
     @property
     def _model(self) -> Path:
