@@ -5,6 +5,7 @@ import json
 import pytest
 
 import cases.structure_checks  # noqa: F401  It adds its checks to `CHECKS`.
+from cases import searching
 from cases.adapter import CASES, CHECKS, HERE, Outcome, why_pending
 
 PENDING = json.loads((HERE / "pending.json").read_text("utf-8"))
@@ -18,9 +19,14 @@ def test_every_case_runs_or_is_pending():
 @pytest.mark.parametrize("name", sorted(set(CASES) - set(PENDING)))
 def test_case(name):
     case = CASES[name]
-    outcome = Outcome(case)
+    if case["call"]["op"] in searching.OPS:
+        if case["call"].get("index") == "hnsw":
+            pytest.importorskip("faiss")
+        outcome, checks = searching.Search(case), searching.CHECKS
+    else:
+        outcome, checks = Outcome(case), CHECKS
     for given in case["expected"]:
-        CHECKS[given["check"]](outcome, given)
+        checks[given["check"]](outcome, given)
 
 
 @pytest.mark.parametrize("name", ["B232", "B235", "B266", "B271"])

@@ -26,8 +26,8 @@ from cantle.cli.inputs import Problem, Source
 from cantle.cli.output import Sink
 from cantle.cli.report import Report
 from cantle.cli.rows import Batch, Columns, Document
-from cantle.cli.target import Target
 from cantle.cli.writing import File
+from cantle.target import Target
 
 MANIFEST = "manifest.jsonl"
 _BYTES = 128_000_000

@@ -9,7 +9,7 @@ from cantle.cli.carried import Carried
 from cantle.cli.formats import TYPED, kind, packed
 from cantle.cli.output import Csv, JsonLines, Sink
 from cantle.cli.rows import Batch
-from cantle.cli.target import Target
+from cantle.target import Target
 
 _WRITTEN = ("jsonl", "csv", "tsv", *TYPED)
 

@@ -14,6 +14,7 @@ from cantle.chunks import Chunks
 from cantle.documents import Documents, Text
 from cantle.embed.door import Embedder, Progress, check_batch_size, embed_all, identity
 from cantle.embed.named import resolve
+from cantle.limits import number, whole
 from cantle.structure import Blocks
 from cantle.units import Unit
 
@@ -197,33 +198,3 @@ class ByThreshold(ByMeaning):
             names = " and ".join("automatic" if name == "target" else name for name in given)
             raise _core.SettingError(f"{names} are given: at most one says what the threshold is")
         return next(iter(given.items()), ("percentile", _PERCENTILE))
-
-
-def number(name: str, value: object, least: float, most: float = math.inf) -> float:
-    """Return a setting that is a number from `least` to `most`.
-
-    Raises:
-        TypeError: It is no number.
-        SettingError: It lies outside, or is NaN.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise TypeError(f"{name} ({value!r}) must be a number")
-    found = float(value)
-    if not least <= found <= most:
-        bounds = f"at least {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
-        raise _core.SettingError(f"{name} ({value!r}) must be {bounds}")
-    return found
-
-
-def whole(name: str, value: object, least: int) -> int:
-    """Return a setting that is a whole number of at least `least`.
-
-    Raises:
-        TypeError: It is no whole number.
-        SettingError: It is smaller.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} ({value!r}) must be a whole number")
-    if value < least:
-        raise _core.SettingError(f"{name} ({value}) must be at least {least}")
-    return int(value)

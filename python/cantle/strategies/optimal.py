@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 
 from cantle.embed.door import BATCH_SIZE, Embedder, Progress
-from cantle.strategies.meaning import ByMeaning, whole
+from cantle.limits import whole
+from cantle.strategies.meaning import ByMeaning
 from cantle.strategies.splitting import Splitting
 from cantle.units import Unit
 

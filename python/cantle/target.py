@@ -1,0 +1,65 @@
+"""A file that is written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from typing import IO
+
+
+class Target:
+    """A file that is there whole or not at all: written beside its place, then moved into it.
+
+    What is no regular file, such as `/dev/null`, is written directly.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Open the file beside it.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        self.path = os.path.realpath(path)
+        self._beside: str | None = None
+        if os.path.lexists(self.path) and not os.path.isfile(self.path):
+            self.stream: IO[bytes] = open(self.path, "wb")  # noqa: SIM115
+            return
+        folder, name = os.path.split(self.path)
+        number, self._beside = tempfile.mkstemp(".tmp", f".{name[:100]}.", folder)
+        self.stream = os.fdopen(number, "wb")
+
+    @property
+    def place(self) -> str:
+        """Where the bytes are until `commit`."""
+        return self._beside or self.path
+
+    def commit(self) -> None:
+        """Move the file into its place."""
+        self.stream.flush()
+        if self._beside is not None:
+            os.fsync(self.stream.fileno())
+        self.stream.close()
+        if self._beside is not None:
+            if os.path.exists(self.path):
+                shutil.copymode(self.path, self._beside)
+            else:
+                os.chmod(self._beside, 0o666 & ~_umask())
+            os.replace(self._beside, self.path)
+            self._beside = None
+
+    def discard(self) -> None:
+        """Leave nothing behind, unless the file has been moved into its place."""
+        with suppress(OSError):
+            self.stream.close()
+        if self._beside is not None:
+            with suppress(OSError):
+                os.unlink(self._beside)
+            self._beside = None
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
