@@ -13,6 +13,7 @@ from cantle._core import (
     __version__,
 )
 from cantle.arrow import ChunkTable
+from cantle.blending import blend
 from cantle.chunk import Chunk
 from cantle.chunks import Chunks
 from cantle.distances import Distances
@@ -97,6 +98,7 @@ __all__ = [
     "Whole",
     "Window",
     "__version__",
+    "blend",
     "blocks",
     "boundaries",
     "check",
