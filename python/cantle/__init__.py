@@ -26,6 +26,7 @@ from cantle.numbering import Numbering
 from cantle.router import ROUTE_RULES, Cost, Route, RouteRule, route
 from cantle.ruler import TokenRuler
 from cantle.shortcut import split
+from cantle.store.expand import adaptive, auto_merge, neighbours, parent, window
 from cantle.strategies import (
     Clauses,
     Declared,
@@ -98,15 +99,20 @@ __all__ = [
     "Whole",
     "Window",
     "__version__",
+    "adaptive",
+    "auto_merge",
     "blend",
     "blocks",
     "boundaries",
     "check",
     "facts",
+    "neighbours",
+    "parent",
     "route",
     "sentences",
     "sheets",
     "split",
     "strategies_from_text",
     "strategy_from_text",
+    "window",
 ]
