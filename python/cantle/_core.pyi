@@ -39,6 +39,7 @@ __all__ = [
     "render",
     "sentences",
     "span_offsets",
+    "terms",
     "visible",
     "vocabularies",
 ]
@@ -251,6 +252,9 @@ def keyword_vectors(texts: Sequence[str | bytes], topics: Sequence[str]) -> NDAr
 def mean_vectors(
     table: NDArray[np.float32], rows: NDArray[np.uint32], ends: _Numbers
 ) -> NDArray[np.float32]: ...
+def terms(
+    texts: Sequence[str | bytes],
+) -> tuple[NDArray[np.int32], NDArray[np.int64], list[str]]: ...
 def cuts(text: str | bytes, level: str) -> NDArray[np.int64]: ...
 def span_offsets(
     text: str | bytes, number: int, offsets: Sequence[int] | NDArray[Any], to_bytes: bool

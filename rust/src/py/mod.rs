@@ -53,6 +53,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(structure::note, module)?)?;
     module.add_function(wrap_pyfunction!(terms::keyword_vectors, module)?)?;
     module.add_function(wrap_pyfunction!(terms::mean_vectors, module)?)?;
+    module.add_function(wrap_pyfunction!(terms::terms, module)?)?;
     module.add_function(wrap_pyfunction!(texts::sentences, module)?)?;
     module.add_function(wrap_pyfunction!(texts::visible, module)?)?;
     module.add_function(wrap_pyfunction!(texts::cuts, module)?)?;

@@ -3,7 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use numpy::{
-    IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+    IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
 
@@ -12,7 +13,7 @@ use super::errors::SettingError;
 use super::texts::borrow;
 use crate::guard::Guard;
 use crate::meaning::vectors::{Vectors, means};
-use crate::terms::Topics;
+use crate::terms::{Terms, Topics};
 
 /// A vector for each text, one after the other: how much of each topic it holds, of length 1.
 #[pyfunction]
@@ -21,10 +22,7 @@ pub(super) fn keyword_vectors<'py>(
     texts: Vec<Bound<'py, PyAny>>,
     topics: Vec<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut borrowed = Vec::with_capacity(texts.len());
-    for (i, text) in texts.iter().enumerate() {
-        borrowed.push(borrow(text, &|| format!("texts[{i}]"))?.0);
-    }
+    let borrowed = borrowed(&texts)?;
     let topics = Topics::new(topics.iter().map(String::as_str));
     let vectors = detached(py, |poll| {
         let stop = AtomicBool::new(false);
@@ -52,4 +50,31 @@ pub(super) fn mean_vectors<'py>(
     let found = detached(py, |_| Ok(means(Vectors::new(data, width), rows, &ends)))?;
     let found = found.ok_or_else(|| SettingError::new_err("rows: one is not in the table"))?;
     Ok(found.into_pyarray(py).reshape([ends.len(), width])?.into_any())
+}
+
+type Searched<'py> = (Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<i64>>, Vec<String>);
+
+/// The terms that texts are searched by: their numbers, where each text's end, and the vocabulary.
+#[pyfunction]
+pub(super) fn terms<'py>(
+    py: Python<'py>,
+    texts: Vec<Bound<'py, PyAny>>,
+) -> PyResult<Searched<'py>> {
+    let borrowed = borrowed(&texts)?;
+    let (ids, ends, vocabulary) = detached(py, |poll| {
+        let stop = AtomicBool::new(false);
+        let guard = Guard::new(&stop, Some(poll));
+        let mut terms = Terms::default();
+        for text in &borrowed {
+            guard.check()?;
+            terms.read(text);
+        }
+        Ok(terms.finish())
+    })?;
+    Ok((ids.into_pyarray(py), ends.into_pyarray(py), vocabulary))
+}
+
+fn borrowed<'t>(texts: &'t [Bound<'_, PyAny>]) -> PyResult<Vec<&'t str>> {
+    let one = |(i, text)| Ok(borrow(text, &|| format!("texts[{i}]"))?.0);
+    texts.iter().enumerate().map(one).collect()
 }
