@@ -10,7 +10,7 @@ import pytest
 import cantle
 from cantle.embed import Cached, Keyword, Static, embed_all
 from cantle.embed.door import identity
-from cantle.embed.static import read_table
+from cantle.embed.tables import read_table
 from cases import builders
 
 REFERENCE = json.loads(

@@ -18,6 +18,7 @@ from cantle.chunk import Chunk
 from cantle.chunks import Chunks
 from cantle.distances import Distances
 from cantle.documents import Documents, Skipped
+from cantle.endpoint import Endpoint, EndpointError
 from cantle.forms import FORMATS
 from cantle.inspection import Facts, facts
 from cantle.invariants import RULES, Check, Rule, check
@@ -73,6 +74,8 @@ __all__ = [
     "DocumentBased",
     "Documents",
     "Encoding",
+    "Endpoint",
+    "EndpointError",
     "Facts",
     "InternalError",
     "Numbering",

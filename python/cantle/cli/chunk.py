@@ -94,7 +94,8 @@ def chunk(
         typer.Option(
             metavar="NAME",
             help="For semantic, optimal and document_based: static, the word vectors of "
-            "cantle[embed] (the default), minilm, the folder of an ONNX model, or "
+            "cantle[embed] (the default), minilm, the folder of an ONNX or model2vec model, "
+            "openai:MODEL or openai:MODEL@URL, an OpenAI-compatible server, or "
             "keyword:TOPIC|TOPIC, counts of words.",
             rich_help_panel="Cutting",
         ),
@@ -373,11 +374,11 @@ def _embedder(name: str | None) -> Embedder | None:
 
 
 def _ready(splitter: Splitting) -> None:
-    """End the call where the embedder is not installed, before anything is read."""
+    """End the call where the embedder is not there, before anything is read."""
     if isinstance(splitter, ByMeaning):
         try:
             resolve(splitter.embedder)([])
-        except ImportError as error:
+        except (ImportError, ValueError) as error:
             wrong(str(error))
 
 

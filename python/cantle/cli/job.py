@@ -26,6 +26,7 @@ from cantle.cli.spool import spooled
 from cantle.cli.table import Table
 from cantle.cli.target import is_folder
 from cantle.cli.writing import File
+from cantle.endpoint import EndpointError
 from cantle.strategies import Splitting
 
 
@@ -76,6 +77,8 @@ class Job:
             except OSError as error:
                 place = "standard output" if self.file is None else self.file
                 end(self.report, 1, f"cannot write {place}: {error.strerror or error}")
+            except EndpointError as error:
+                end(self.report, 1, str(error))
             except Unreadable as error:
                 end(self.report, 1, f"cannot read standard input: {error}")
             except MemoryError:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from cantle.embed.cached import Cached
 from cantle.embed.door import Embedder, Progress, embed_all
 from cantle.embed.keyword import Keyword
+from cantle.embed.model2vec import Model2Vec
 from cantle.embed.onnx import Onnx
+from cantle.embed.remote import Remote
 from cantle.embed.static import Static
 
-__all__ = ["Cached", "Embedder", "Keyword", "Onnx", "Progress", "Static", "embed_all"]
+__all__ = [
+    "Cached",
+    "Embedder",
+    "Keyword",
+    "Model2Vec",
+    "Onnx",
+    "Progress",
+    "Remote",
+    "Static",
+    "embed_all",
+]

@@ -7,11 +7,17 @@ from pathlib import Path
 from cantle import _core
 from cantle.embed.door import Embedder
 from cantle.embed.keyword import Keyword
+from cantle.embed.model2vec import Model2Vec, is_model2vec
 from cantle.embed.onnx import Onnx, minilm
+from cantle.embed.remote import Remote
 from cantle.embed.static import Static
 
 _KEYWORD = "keyword:"
-_FORMS = "'static', 'minilm', 'keyword:TOPIC|TOPIC', a folder of a model"
+_REMOTE = "openai:"
+_FORMS = (
+    "'static', 'minilm', 'keyword:TOPIC|TOPIC', a folder of a model, 'openai:MODEL' or "
+    "'openai:MODEL@URL'"
+)
 
 
 def resolve(embedder: Embedder | str) -> Embedder:
@@ -29,8 +35,11 @@ def resolve(embedder: Embedder | str) -> Embedder:
             return minilm()
         if embedder.startswith(_KEYWORD):
             return Keyword(embedder.removeprefix(_KEYWORD).split("|"))
+        if embedder.startswith(_REMOTE):
+            return Remote(embedder.removeprefix(_REMOTE))
         if Path(embedder).is_dir():
-            return Onnx(embedder)
+            # Such a folder often holds an export of the same vectors to ONNX as well.
+            return Model2Vec(embedder) if is_model2vec(embedder) else Onnx(embedder)
         raise _core.SettingError(f"embedder ({embedder!r}) must be one of {_FORMS}, or a callable")
     if not callable(embedder):
         raise TypeError(f"embedder ({embedder!r}) must be a name or a callable")

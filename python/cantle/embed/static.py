@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from cantle import _core
+from cantle.embed.tables import encoded, read_table
 from cantle.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 _PACKAGE = "wordllama"
 _TABLE = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
-_TYPES = {"F16": np.float16, "F32": np.float32, "F64": np.float64}
 
 _loading = threading.Lock()
 _loaded: dict[Path, tuple[NDArray[np.float32], Tokenizer]] = {}
@@ -49,10 +47,7 @@ class Static:
             ImportError: The package that carries the vectors is not installed.
         """
         table, tokenizer = _read(_folder())
-        found = [tokenizer._core.encode(text)[0] for text in texts]
-        ends = np.cumsum([len(ids) for ids in found], dtype=np.int64)
-        rows = np.concatenate([np.empty(0, np.uint32), *found])
-        return _core.mean_vectors(table, rows, ends)
+        return _core.mean_vectors(table, *encoded(tokenizer, texts))
 
 
 def _folder() -> Path:
@@ -72,23 +67,3 @@ def _read(folder: Path) -> tuple[NDArray[np.float32], Tokenizer]:
             table = read_table(folder / _TABLE, "embedding.weight")
             _loaded[folder] = (table, Tokenizer.from_file(folder / _TOKENIZER))
         return _loaded[folder]
-
-
-def read_table(path: Path, name: str) -> NDArray[np.float32]:
-    """Return one matrix of a safetensors file.
-
-    Raises:
-        OSError: The file cannot be read.
-        SettingError: It is no such file, or holds no such matrix.
-    """
-    data = path.read_bytes()
-    try:
-        length = int.from_bytes(data[:8], "little")
-        entry = json.loads(data[8 : 8 + length])[name]
-        kind, shape = _TYPES[entry["dtype"]], entry["shape"]
-        start, end = entry["data_offsets"]
-        matrix = np.frombuffer(data[8 + length :][start:end], np.dtype(kind).newbyteorder("<"))
-        rows, width = shape
-        return matrix.reshape(rows, width).astype(np.float32)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _core.SettingError(f"{path}: no table {name!r} can be read ({error})") from None
