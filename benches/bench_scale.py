@@ -32,7 +32,7 @@ from cantle.bench.faults import in_words
 from cantle.bench.measure import Answer, Request, in_a_process, measure
 from cantle.bench.table import figure, markdown
 from cantle.strategies import Splitting
-from cantle.strategies.meaning import ByMeaning
+from cantle.strategies.pieces import ByPieces
 from cantle.strategies.text import REGISTRY
 
 UNITS = ("bytes", "chars", "words", "cl100k_base")
@@ -99,8 +99,8 @@ AXES = (
 )
 
 
-STRATEGIES = tuple(name for name, one in REGISTRY.items() if not issubclass(one, ByMeaning))
-"""Those whose time is their own, and no embedder's."""
+STRATEGIES = tuple(name for name, one in REGISTRY.items() if not issubclass(one, ByPieces))
+"""Those whose time is their own, and no model's."""
 
 
 def question(strategy: str, unit: str, size: int) -> Splitting:

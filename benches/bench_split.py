@@ -20,7 +20,7 @@ from cantle.bench.faults import faults_of_ours
 from cantle.bench.peers import reference, version
 from cantle.bench.rounds import described
 from cantle.strategies import Splitting
-from cantle.strategies.meaning import ByMeaning
+from cantle.strategies.pieces import ByPieces
 from cantle.strategies.text import REGISTRY
 from questions import NAMES, QUESTIONS
 
@@ -32,8 +32,8 @@ UNITS = ("bytes", "chars", "words", "cl100k_base", "o200k_base")
 def entries() -> Iterator[object]:
     asked: dict[str, Splitting] = {NAMES[name]: QUESTIONS[name] for name in QUESTIONS}
     for strategy in REGISTRY.values():
-        # What an embedder takes is measured elsewhere.
-        if issubclass(strategy, ByMeaning):
+        # What a model takes is measured elsewhere.
+        if issubclass(strategy, ByPieces):
             continue
         for unit in UNITS:
             question = strategy(size=512, overlap=64, unit=unit)  # type: ignore[call-arg]

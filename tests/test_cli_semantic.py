@@ -43,7 +43,7 @@ def test_an_estimate_embeds_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--estimate"], "--estimate means nothing to recursive: it embeds nothing"),
+        (["--estimate"], "--estimate means nothing to recursive: it asks no model"),
         (["--price", "1"], "--price means nothing without --estimate"),
         (["-s", "semantic", "--estimate", "-o", "x.csv"], "-o means nothing with --estimate"),
         (["--embedder", KEYWORD], "--embedder means nothing to recursive"),

@@ -173,9 +173,10 @@ def test_fallbacks_say_why():
     )
     ticket = cantle.route(replace(FACTS, kind="ticket", size=900))
     assert ticket.reasons[1] == "semantic would suit, but no embedder is given"
-    rule = RouteRule("mine", "all", (), ("llm",), "I want it")
-    told = cantle.route(FACTS, rules=(rule,)).reasons[1]
-    assert told == "llm would suit, but this version does not have it"
+    for name, words in {"llm": "no model is given", "new": "this version does not have it"}.items():
+        rule = RouteRule("mine", "all", (), (name,), "I want it")
+        told = cantle.route(FACTS, rules=(rule,)).reasons[1]
+        assert told == f"{name} would suit, but {words}"
 
 
 def test_an_embedder_makes_semantic_possible():
@@ -186,7 +187,7 @@ def test_an_embedder_makes_semantic_possible():
     assert found.settings == "semantic:90"
     assert found.cost.embeddings == found.cost.chunks + found.facts.sentences
     with pytest.raises(
-        cantle.SettingError, match="semantic embeds sentences, which Routed does not"
+        cantle.SettingError, match="semantic asks a model about sentences, which Routed does not"
     ):
         cantle.Routed(sources=[cantle.Declared("*", strategy="semantic:90")])
 

@@ -14,11 +14,13 @@ from cantle._core import (
 )
 from cantle.arrow import ChunkTable
 from cantle.blending import blend
+from cantle.chat import Chat
 from cantle.chunk import Chunk
 from cantle.chunks import Chunks
 from cantle.distances import Distances
 from cantle.documents import Documents, Skipped
 from cantle.endpoint import Endpoint, EndpointError
+from cantle.fallbacks import FALLBACK, Fallback
 from cantle.forms import FORMATS
 from cantle.inspection import Facts, facts
 from cantle.invariants import RULES, Check, Rule, check
@@ -32,6 +34,7 @@ from cantle.strategies import (
     Clauses,
     Declared,
     DocumentBased,
+    Llm,
     Optimal,
     Recursive,
     Routed,
@@ -52,6 +55,7 @@ from cantle.workbook import sheets
 
 __all__ = [
     "EMPTY",
+    "FALLBACK",
     "FORMATS",
     "KINDS",
     "OVERSIZE",
@@ -63,6 +67,7 @@ __all__ = [
     "Block",
     "Blocks",
     "Boundaries",
+    "Chat",
     "Check",
     "Chunk",
     "ChunkTable",
@@ -77,7 +82,9 @@ __all__ = [
     "Endpoint",
     "EndpointError",
     "Facts",
+    "Fallback",
     "InternalError",
+    "Llm",
     "Numbering",
     "Offset",
     "Optimal",

@@ -15,6 +15,7 @@ from cantle.arrow import ChunkTable, TextColumn
 from cantle.chunk import COLUMNS, Chunk, preview
 from cantle.distances import Distances
 from cantle.documents import Arrow, Documents, Skipped, Text, arrow_strings, is_arrow
+from cantle.fallbacks import Fallback
 from cantle.numbering import Numbering
 from cantle.spans import checked_spans
 from cantle.structure import KINDS, Blocks, Report, Structure
@@ -37,7 +38,7 @@ class Chunks:
 
     __slots__ = (
         *("_columns", "documents", "fingerprint", "name", "parents", "structure", "target"),
-        *("distances", "numbering", "template", "unit"),
+        *("distances", "fallbacks", "numbering", "template", "unit"),
     )
 
     documents: Documents
@@ -56,6 +57,8 @@ class Chunks:
     """The clauses of the documents, where they were cut at them."""
     distances: Distances | None
     """How far the sentences of the documents are apart, where they were cut by meaning."""
+    fallbacks: tuple[Fallback, ...]
+    """Where a language model gave no answer that could be used, and why; for `Llm`."""
     template: str
     """What `embed_text` is made by."""
     target: int | None
@@ -77,6 +80,7 @@ class Chunks:
         given = dict(columns)
         tables = given.pop("structure", None)
         clauses, compared = given.pop("clauses", None), given.pop("compared", None)
+        self.fallbacks = tuple(given.pop("fallbacks", ()))
         self.distances = Distances(**compared) if isinstance(compared, Mapping) else compared
         self.numbering = Numbering(clauses) if isinstance(clauses, Mapping) else clauses
         self._columns: dict[str, NDArray[Any]] = given
@@ -183,7 +187,8 @@ class Chunks:
 
         `OVERSIZE`: one indivisible unit is larger than the limit. `PART`: a table, a row or a block
         of code is not whole in the chunk. `EMPTY`: a row without a value. `SHORTENED`: what stands
-        before the text when it is embedded lost headings, so that both keep the size.
+        before the text when it is embedded lost headings, so that both keep the size. `FALLBACK`:
+        see `fallbacks`.
         """
         return self._columns["flags"]
 
@@ -400,7 +405,7 @@ class Chunks:
 
     def _tables(self) -> dict[str, Any]:
         more = {"clauses": self.numbering, "compared": self.distances}
-        return {"structure": self.structure} | more
+        return {"structure": self.structure, "fallbacks": self.fallbacks} | more
 
     def __iter__(self) -> Iterator[Chunk]:
         return (Chunk(self, row) for row in range(len(self)))
@@ -454,21 +459,9 @@ class Chunks:
         )
 
     def _repr_html_(self) -> str:
-        import html
+        from cantle.page import table
 
-        head = "".join(f"<th>{name}</th>" for name in ("id", "characters", "size", "text"))
-        body = "".join(
-            "<tr>"
-            + "".join(
-                f"<td>{html.escape(str(cell))}</td>"
-                for cell in (c.id, c._span(), c.size, preview(c.text, 100))
-            )
-            + "</tr>"
-            for c in self[:20]
-        )
-        more = f"<p>... {len(self) - 20} more</p>" if len(self) > 20 else ""
-        caption = html.escape(f"Chunks: {self._summary()}")
-        return f"<table><caption>{caption}</caption><tr>{head}</tr>{body}</table>{more}"
+        return table(self, self._summary())
 
 
 def _read_only(columns: dict[str, Any]) -> dict[str, Any]:

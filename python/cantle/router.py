@@ -16,6 +16,7 @@ from cantle import _core, units
 from cantle.documents import Text
 from cantle.inspection import Facts, check_words, facts
 from cantle.strategies.meaning import ByMeaning
+from cantle.strategies.pieces import ByPieces
 from cantle.strategies.splitting import Splitting
 from cantle.strategies.text import REGISTRY, strategy_from_text
 from cantle.structure import Blocks
@@ -317,10 +318,10 @@ def route(
         if name not in REGISTRY:
             reasons.append(f"{name} would suit, but this version does not have it")
             continue
-        if issubclass(REGISTRY[name], ByMeaning) and not (
-            "embedder" in settings or "embedder=" in wanted
+        if (model := _model_of(REGISTRY[name])) and not (
+            model in settings or f"{model}=" in wanted
         ):
-            reasons.append(f"{name} would suit, but no embedder is given")
+            reasons.append(f"{name} would suit, but no {model} is given")
             continue
         missing = [need for need in NEEDS.get(name, ()) if not holds(need, known, size)]
         if missing:
@@ -357,6 +358,13 @@ def _words(need: Condition, known: Facts) -> str:
     if name == "over":
         return f"its size of {known.size} is over the limit"
     return f"{name} is {getattr(known, name)} and must be {compare} {value}"
+
+
+def _model_of(strategy: type[Splitting]) -> str | None:
+    """Return the setting that names the model a strategy asks, if it asks one."""
+    if issubclass(strategy, ByMeaning):
+        return "embedder"
+    return "model" if issubclass(strategy, ByPieces) else None
 
 
 def cost_of(strategy: Splitting, document: Text | Blocks, known: Facts) -> Cost:

@@ -11,6 +11,7 @@ from table import Cell
 
 import cantle
 import oracle
+from cantle.strategies.pieces import ByPieces
 
 _LINE_STARTS = tuple(oracle.BREAKS)
 
@@ -94,8 +95,9 @@ def trimmed_chunks_have_no_blanks_around_them(cell: Cell, chunks: cantle.Chunks)
 
 def small_chunks_are_merged(cell: Cell, chunks: cantle.Chunks) -> None:
     """A chunk below `min_size` has no neighbour that it fits together with."""
-    # Those that cut by meaning do not merge.
-    least = 0 if hasattr(cell.strategy, "embedder") else getattr(cell.strategy, "min_size", 0)
+    # Those that ask a model do not merge.
+    asks = isinstance(cell.strategy, ByPieces)
+    least = 0 if asks else getattr(cell.strategy, "min_size", 0)
     if not cell.counted.adds_up:
         return
     for (before, after), small in zip(

@@ -48,6 +48,12 @@ SETTINGS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "buffer": st.sampled_from([0, 0, 1]),
     },
     "optimal": {"min_size": st.sampled_from([None, 0.3])},
+    "llm": {
+        "window": st.sampled_from([60, 5]),
+        "shared": st.sampled_from([1, 4]),
+        "retries": st.just(0),
+        "min_size": st.sampled_from([None, 0.3]),
+    },
     "document_based": {
         "percentile": st.sampled_from([None, 0]),
         "depth": st.sampled_from(["auto", "all", 1]),

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from cantle import strategy_from_text, units
+from cantle import Llm, strategy_from_text, units
+from cantle.chat import Model, resolve_model
 from cantle.cli.checking import Checking
 from cantle.cli.ending import wrong
 from cantle.cli.estimate import check_estimate, run_estimate
@@ -38,7 +39,7 @@ def chunk(
             "-s",
             metavar="TEXT",
             help="whole, window, recursive, sentence, structural, rows, clauses, routed, semantic, "
-            "optimal or document_based, alone or with settings: "
+            "optimal, document_based or llm, alone or with settings: "
             "name[:size[:overlap[:unit]]][,key=value...], as in window:60:12:words. The options "
             "below fill in what it leaves out; a setting given in "
             "both ways must be the same.",
@@ -100,12 +101,21 @@ def chunk(
             rich_help_panel="Cutting",
         ),
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="For llm: openai:MODEL or openai:MODEL@URL, a language model behind an "
+            "OpenAI-compatible server; the key is in OPENAI_API_KEY.",
+            rich_help_panel="Cutting",
+        ),
+    ] = None,
     estimate: Annotated[
         bool,
         typer.Option(
             "--estimate",
-            help="Cut nothing: say how many texts, units and calls of the embedder finding the "
-            "borders takes, and with --price what it costs.",
+            help="Cut nothing: say how many texts, units and calls of a model finding the borders "
+            "takes, and with --price what it costs.",
             rich_help_panel="Cutting",
         ),
     ] = False,
@@ -269,6 +279,7 @@ def chunk(
       cantle chunk contract.txt --strategy clauses --size 300 --table
       cantle chunk 'src/**/*.py' --strategy structural -o code.jsonl
       cantle chunk notes.txt --strategy semantic --embedder static --estimate
+      cantle chunk notes.txt -s llm --model openai:llama3.2@http://localhost:11434/v1
       cantle chunk faq.jsonl --column answer --id-column key -o - | head -3
       cantle chunk 'pages/*.parquet' --carry url,date -o chunks.parquet
       curl -s https://example.org/notes.txt | cantle chunk - --size 200
@@ -290,6 +301,7 @@ def chunk(
     """
     options: dict[str, Any] = {"size": size, "overlap": overlap, "unit": unit, "min_size": min_size}
     options |= {"name": name, "prefix": prefix, "embedder": _embedder(embedder)}
+    options |= {"model": _model(model)}
     given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
     if no_trim:
         given["trim"] = False
@@ -373,11 +385,21 @@ def _embedder(name: str | None) -> Embedder | None:
         wrong(str(error))
 
 
+def _model(name: str | None) -> Model | None:
+    try:
+        return None if name is None else resolve_model(name)
+    except ValueError as error:
+        wrong(f"--{error}")
+
+
 def _ready(splitter: Splitting) -> None:
-    """End the call where the embedder is not there, before anything is read."""
-    if isinstance(splitter, ByMeaning):
+    """End the call where the model is not there, before anything is read."""
+    if isinstance(splitter, ByMeaning | Llm):
         try:
-            resolve(splitter.embedder)([])
+            if isinstance(splitter, Llm):
+                splitter.check()
+            else:
+                resolve(splitter.embedder)([])
         except (ImportError, ValueError) as error:
             wrong(str(error))
 

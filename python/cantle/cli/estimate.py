@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cantle import units
+from cantle import Llm, units
 from cantle.cli.cutting import batches
 from cantle.cli.ending import wrong
 from cantle.cli.inputs import Found
@@ -17,8 +17,8 @@ from cantle.strategies.meaning import ByMeaning
 
 def check_estimate(splitter: Splitting, options: dict[str, Any]) -> None:
     """End the call where `--estimate` has no meaning."""
-    if not isinstance(splitter, ByMeaning):
-        wrong(f"--estimate means nothing to {splitter.strategy}: it embeds nothing")
+    if not isinstance(splitter, ByMeaning | Llm):
+        wrong(f"--estimate means nothing to {splitter.strategy}: it asks no model")
     for option, value in options.items():
         if value is not None:
             wrong(f"{option} means nothing with --estimate: nothing is cut")
@@ -34,8 +34,8 @@ def run_estimate(
     threads: int,
     limit: int | None,
 ) -> int:
-    """Print what would be embedded; return the exit status."""
-    assert isinstance(splitter, ByMeaning)
+    """Print what a model would be given; return the exit status."""
+    assert isinstance(splitter, ByMeaning | Llm)
     texts = size = documents = 0
     try:
         for problem in found.problems:
@@ -49,11 +49,12 @@ def run_estimate(
     finally:
         report.close()
     unit = units.describe(units.resolve(splitter.unit))
-    calls = -(-texts // splitter.batch_size)
+    most = splitter.batch_size if isinstance(splitter, ByMeaning) else 1
+    calls = -(-texts // most)
     print(f"documents  {documents}")
     print(f"texts      {texts}")
     print(f"size       {size} {unit}")
-    print(f"calls      {calls} of {splitter.batch_size} texts at most")
+    print(f"calls      {calls} of {most} text{'s' if most > 1 else ''} at most")
     if price is not None:
         print(f"price      {price * size / 1e6:.4f}")
     return 1 if report.skipped or report.failed else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cantle.strategies.clauses import Clauses
 from cantle.strategies.document_based import DocumentBased
+from cantle.strategies.llm import Llm
 from cantle.strategies.optimal import Optimal
 from cantle.strategies.recursive import Recursive, Separator
 from cantle.strategies.routed import Declared, Routed
@@ -20,6 +21,7 @@ __all__ = [
     "Clauses",
     "Declared",
     "DocumentBased",
+    "Llm",
     "Optimal",
     "Recursive",
     "Routed",

@@ -123,7 +123,7 @@ class Routed(Splitting):
         return router.Route(strategy, rule, reasons, warnings, found.facts, made)
 
     def _declared_strategy(self, declared: Declared, chosen: str) -> Splitting:
-        from cantle.strategies.meaning import ByMeaning
+        from cantle.strategies.pieces import ByPieces
         from cantle.strategies.text import REGISTRY, strategy_from_text
 
         settings: dict[str, Any] = {
@@ -136,9 +136,10 @@ class Routed(Splitting):
         name = text.partition(":")[0].partition(",")[0].strip().lower()
         if name == self.strategy:
             raise _core.SettingError(f"source {declared.glob!r}: routed cannot be routed to itself")
-        if name in REGISTRY and issubclass(REGISTRY[name], ByMeaning):
+        if name in REGISTRY and issubclass(REGISTRY[name], ByPieces):
             raise _core.SettingError(
-                f"source {declared.glob!r}: {name} embeds sentences, which Routed does not do"
+                f"source {declared.glob!r}: {name} asks a model about sentences, which "
+                "Routed does not do"
             )
         if declared.target and name in REGISTRY:
             if "target" in {field.name for field in fields(REGISTRY[name])}:  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from typing import Any
 from cantle import _core
 from cantle.strategies.clauses import Clauses
 from cantle.strategies.document_based import DocumentBased
+from cantle.strategies.llm import Llm
 from cantle.strategies.optimal import Optimal
 from cantle.strategies.recursive import Recursive
 from cantle.strategies.routed import Routed
@@ -23,7 +24,7 @@ REGISTRY: dict[str, type[Splitting]] = {
     strategy.strategy: strategy
     for strategy in (
         *(Whole, Window, Recursive, Sentence, Structural, Clauses, Rows, Routed),
-        *(Semantic, Optimal, DocumentBased),
+        *(Semantic, Optimal, DocumentBased, Llm),
     )
 }
 """Every strategy by its name. The laws run over all of them."""
@@ -136,9 +137,17 @@ def _unquoted(text: str) -> str:
 
 def _value(key: str, text: str) -> Any:
     text = _unquoted(text)
-    if key in ("unit", "name", "prefix", "format", "sources", "embedder", "mode") or (
-        key == "depth" and text.isalpha()
-    ):
+    if key in (
+        "unit",
+        "name",
+        "prefix",
+        "format",
+        "sources",
+        "embedder",
+        "mode",
+        "model",
+        "cache",
+    ) or (key == "depth" and text.isalpha()):
         return text
     if key in ("trim", "items", "header", "automatic"):
         if text.lower() not in ("true", "false"):
