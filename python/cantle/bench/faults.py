@@ -34,22 +34,45 @@ def faults(text: str, answer: Answer, question: Splitting) -> Counter[str]:
         answer: What a peer made of it: spans in characters, or texts, which are looked for.
         question: The strategy whose limit is asked for.
     """
-    found: Counter[str] = Counter()
-    pieces, spans, found["wrong_offsets"] = _read(text, answer)
-    if pieces:
-        spans, found["not_found"] = _located(text, pieces, overlaps=question.overlap > 0)
-    else:
-        told, spans, last = spans, [], 0
-        for start, end in told:
-            if last <= start < end <= len(text):
-                spans.append((start, end))
-                last = start
-            else:
-                found["bad_spans"] += 1
-        pieces = [text[start:end] for start, end in spans]
+    spans, pieces, found = _placed(text, answer, overlaps=question.overlap > 0)
     found["characters_lost"] = _lost(text, spans)
     found["over_limit"] = int(np.count_nonzero(_sizes(pieces, question) > question.size))
     return +found
+
+
+def placed(text: str, answer: Answer) -> tuple[Spans, Counter[str]]:
+    """Return where the chunks of one text lie, in characters, and what is wrong with that.
+
+    Spans are believed where each holds the text that is told with it. Texts are looked for one
+    behind the other; one that is nowhere is left out, and counted.
+
+    Args:
+        text: The text.
+        answer: As for `faults`; of chunks that do not overlap.
+
+    Example:
+        >>> placed("a b a", ["b", "a"])
+        ([(2, 3), (4, 5)], Counter())
+    """
+    spans, _, found = _placed(text, answer, overlaps=False)
+    return spans, +found
+
+
+def _placed(text: str, answer: Answer, *, overlaps: bool) -> tuple[Spans, list[str], Counter[str]]:
+    """Return the spans of chunks, their texts as far as they are known, and faults."""
+    found: Counter[str] = Counter()
+    pieces, told, found["wrong_offsets"] = _read(text, answer)
+    if pieces:
+        spans, found["not_found"] = _located(text, pieces, overlaps=overlaps)
+        return spans, pieces, found
+    spans, last = [], 0
+    for start, end in told:
+        if last <= start < end <= len(text):
+            spans.append((start, end))
+            last = start
+        else:
+            found["bad_spans"] += 1
+    return spans, [text[start:end] for start, end in spans], found
 
 
 def _read(text: str, answer: Answer) -> tuple[list[str], Spans, int]:
