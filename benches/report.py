@@ -1,11 +1,12 @@
 """The page of figures, written from what the benchmarks left.
 
-    python benches/report.py                     # fills docs/benchmarks.md and the README
+    python benches/report.py                     # fills the pages of docs and the README
     python benches/report.py FIGURES.json ...    # prints the parts of these files
 
-`make figures` measures everything anew into `record/figures/` and then fills the pages. A part of a
-page stands between `<!-- NAME -->` and `<!-- end of NAME -->`; what is outside is written by hand.
-The pictures go to `docs/benchmarks/`.
+`make figures` measures everything anew into `record/figures/`, but for quality, which needs texts
+with questions (`bench_quality.py`), and then fills the pages. A part of a page stands between
+`<!-- NAME -->` and `<!-- end of NAME -->`; what is outside is written by hand. The pictures go to
+`docs/benchmarks/`.
 """
 
 from __future__ import annotations
@@ -19,17 +20,19 @@ from typing import Any
 
 import bench_batch
 import bench_peers
+import bench_quality
 import bench_scale
 import bench_stream
 import bench_tokens
 import curves
 import figures
+import quality_scores
 from cantle.bench.plot import svg
 from cantle.bench.table import figure, markdown, told
 from questions import NAMES
 
 FIGURES = Path(__file__).with_name("record") / "figures"
-PAGES = ("docs/benchmarks.md", "README.md")
+PAGES = ("docs/benchmarks.md", "docs/quality.md", "README.md")
 PICTURES = "benchmarks"
 """The folder of the pictures, beside the page."""
 
@@ -180,6 +183,24 @@ def tokens(found: Told) -> str:
     return "\n".join([provenance(found), bench_tokens.table(found["results"]), heading, said])
 
 
+def quality(found: Told) -> str:
+    """Return the table of what recipes are worth."""
+    versions = ", ".join(f"{name} {version}" for name, version in found["peers"].items())
+    questions = sum(text["questions"] for text in found["texts"])
+    said = f"Embedder: {found['embedder']}. Questions: {questions}. Libraries: {versions}.\n"
+    return "\n".join([provenance(found), said, quality_scores.table(found["results"])])
+
+
+def quality_differences(found: Told) -> str:
+    """Return the differences to a recipe of the same size."""
+    return quality_scores.table_of_differences(found["results"])
+
+
+def quality_equal(found: Told) -> str:
+    """Return the differences to the recursive recipe of the same mean size."""
+    return quality_scores.table_of_differences(found["equal"])
+
+
 def _plain(table: Callable[[list[Told]], str]) -> Callable[[Told], str]:
     return lambda found: f"{provenance(found)}\n{table(found['results'])}"
 
@@ -189,6 +210,14 @@ PARTS: dict[str, dict[str, Callable[[Told], str]]] = {
     "peers": {"peers": peers, "summary": summary},
     "scale": {"scale": scale},
     "tokens": {"tokens": tokens},
+    **{
+        kind: {
+            kind: quality,
+            f"{kind}_differences": quality_differences,
+            f"{kind}_equal": quality_equal,
+        }
+        for kind in bench_quality.KINDS.values()
+    },
     "batch": {"batch": _plain(bench_batch.table)},
     "stream": {"stream": _plain(bench_stream.table)},
 }
