@@ -17,7 +17,7 @@ from cantle.limits import whole
 class Auto:
     """An index by the number of rows: `Exact` for few, `Hnsw` for more.
 
-    Building a graph costs thousands of exact searches (docs/search.md has the measured crossover).
+    Building a graph costs thousands of exact searches; benches/bench_search.py measures how many.
     Where faiss is not installed, the index is exact however many rows there are; the plan of a
     search says so.
 
