@@ -68,6 +68,13 @@ class Snapshot:
     def text_of(self, source: int) -> str:
         return str(self._documents.texts[source])
 
+    def ids(self, rows: Any) -> list[str]:
+        return [
+            f"{self.sources[self.source[row]].id}_{self.strategies[self.strategy[row]].name}_"
+            f"{self.ordinal[row]}"
+            for row in rows
+        ]
+
     def texts(self, rows: Any) -> list[str]:
         return [
             self._added[row]

@@ -388,13 +388,17 @@ def test_a_parent_that_is_too_large_leaves_its_hit_as_it_is() -> None:
 def test_order_by_score() -> None:
     found = passages(handbook(), cantle.window(4), "Logs", "Old", order="score")
     assert texts_of(found) == ["Logs are kept for a month.", "Old keys are revoked."]
-    assert list(found.as_dicts()[0]) == [
+    first = found.as_dicts()[0]
+    assert first["id"] == first["ids"][0] == handbook().ids([row_of(handbook(), "Logs")])[0]
+    assert list(first) == [
+        "id",
         "cite",
         "passage",
         "source",
         "heading_path",
         "spans",
         "score",
+        "ids",
         "tokens",
     ]
 

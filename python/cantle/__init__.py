@@ -29,7 +29,22 @@ from cantle.numbering import Numbering
 from cantle.router import ROUTE_RULES, Cost, Route, RouteRule, route
 from cantle.ruler import TokenRuler
 from cantle.shortcut import split
-from cantle.store.expand import adaptive, auto_merge, neighbours, parent, window
+from cantle.store import (
+    Hit,
+    Hits,
+    Loaded,
+    Passage,
+    Passages,
+    Store,
+    StoreError,
+    Synced,
+    adaptive,
+    auto_merge,
+    neighbours,
+    parent,
+    where_from_text,
+    window,
+)
 from cantle.strategies import (
     Clauses,
     Declared,
@@ -83,11 +98,16 @@ __all__ = [
     "EndpointError",
     "Facts",
     "Fallback",
+    "Hit",
+    "Hits",
     "InternalError",
     "Llm",
+    "Loaded",
     "Numbering",
     "Offset",
     "Optimal",
+    "Passage",
+    "Passages",
     "Recursive",
     "Report",
     "Route",
@@ -100,8 +120,11 @@ __all__ = [
     "Separator",
     "SettingError",
     "Skipped",
+    "Store",
+    "StoreError",
     "Structural",
     "Structure",
+    "Synced",
     "TextError",
     "TokenRuler",
     "Tokenizer",
@@ -124,5 +147,6 @@ __all__ = [
     "split",
     "strategies_from_text",
     "strategy_from_text",
+    "where_from_text",
     "window",
 ]

@@ -179,8 +179,14 @@ class Chunk:
         (`Structural(prefix=...)`) it reads `title > heading > heading`, a blank line, the context,
         the text.
         """
+        before, behind = self.around
+        return f"{before}{self.text}{behind}"
+
+    @property
+    def around(self) -> tuple[str, str]:
+        """What stands before its text, and behind it, in `embed_text`."""
         lost = self._get("lost") if "lost" in self._chunks._columns else 0
-        before, behind = _core.render(
+        return _core.render(
             self._chunks.template,
             self._chunks.documents.title(self.doc),
             self.heading_path,
@@ -188,7 +194,6 @@ class Chunk:
             self.notes,
             lost,
         )
-        return f"{before}{self.text}{behind}"
 
     @property
     def source_start(self) -> int:

@@ -254,7 +254,17 @@ class Chunks:
     @property
     def embed_texts(self) -> list[str]:
         """What is handed to an embedder for each chunk; see `Chunk.embed_text`."""
-        return [chunk.embed_text for chunk in self]
+        return self.texts if self.is_bare else [chunk.embed_text for chunk in self]
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether nothing can stand around any text when it is embedded."""
+        return (
+            self.structure is None
+            and self.numbering is None
+            and self.template == _core.TEMPLATE
+            and self.documents.titles() is None
+        )
 
     @property
     def report(self) -> list[Report]:
@@ -266,12 +276,12 @@ class Chunks:
     @property
     def line_start(self) -> NDArray[np.int64]:
         """The line on which each chunk starts, from 1; counted now."""
-        return self._lines(self.byte_start)
+        return self._places("line", self.byte_start)
 
     @property
     def line_end(self) -> NDArray[np.int64]:
         """The line on which each chunk's last character stands, from 1; counted now."""
-        return self._lines(self.byte_end - 1)
+        return self._places("line", self.byte_end - 1)
 
     @property
     def page(self) -> NDArray[np.int64]:
@@ -294,9 +304,6 @@ class Chunks:
     def source_end(self) -> NDArray[np.int64]:
         """Where each chunk ends in what was handed in, in UTF-8 bytes; see `source_start`."""
         return self.documents.located(self.doc, self.byte_start, self.byte_end)[1]
-
-    def _lines(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self._places("line", offsets)
 
     def _places(self, what: str, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         places = np.zeros(len(self), np.int64)

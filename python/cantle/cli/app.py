@@ -14,7 +14,11 @@ import cantle
 from cantle.cli.bench import bench
 from cantle.cli.chunk import chunk
 from cantle.cli.grouped import Grouped
+from cantle.cli.index import index
+from cantle.cli.info import info
 from cantle.cli.inspect import inspect
+from cantle.cli.search import search
+from cantle.cli.sync import sync
 
 app = typer.Typer(
     rich_markup_mode=None,  # Brackets in the help are brackets.
@@ -26,6 +30,10 @@ app.command("chunk", cls=Grouped, short_help="Cut documents into chunks.")(chunk
 app.command(
     "inspect", cls=Grouped, short_help="Say what documents hold, and which strategy suits each."
 )(inspect)
+app.command("index", cls=Grouped, short_help="Cut documents into a store and embed them.")(index)
+app.command("search", cls=Grouped, short_help="Find what answers a question in a store.")(search)
+app.command("sync", cls=Grouped, short_help="Bring a store to the state of its documents.")(sync)
+app.command("info", cls=Grouped, short_help="Say what a store holds, and check it.")(info)
 app.command("bench", cls=Grouped, short_help="Measure speed and memory on your own documents.")(
     bench
 )
@@ -48,6 +56,8 @@ def root(
     \b
       cantle inspect docs                                  what is in them, and what suits it
       cantle chunk docs --strategy routed -o chunks.jsonl  cut each by what suits it
+      cantle index docs -o kb.cantle                       cut, embedded and kept in one file
+      cantle search kb.cantle "who pays?"                  what answers that
       cantle bench docs                                    how fast that is
 
     `cantle chunk --help` shows what a command takes, with examples.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
@@ -133,6 +134,12 @@ class Report:
         if self.warned:
             self.say(f"{_count(self.warned, 'chunk')} kept with a warning")
         self.left_out()
+
+    def lines(self, lines: Iterable[str]) -> None:
+        """Print lines, unless the run is quiet."""
+        if not self._quiet:
+            for line in lines:
+                self.say(line)
 
     def left_out(self) -> None:
         """Print what was left out or skipped, and why."""

@@ -159,6 +159,7 @@ class Packer:
             heading_path=path,
             spans=tuple(passage.spans),
             score=passage.score,
+            ids=tuple(self._snapshot.ids(passage.rows)),
             rows=tuple(passage.rows),
             tokens=passage.tokens,
         )

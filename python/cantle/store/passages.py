@@ -12,6 +12,8 @@ from cantle.chunk import preview
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from cantle.store.searching import Explained
+
 
 class Passage(NamedTuple):
     """A piece of one document, cut from its text once."""
@@ -28,14 +30,17 @@ class Passage(NamedTuple):
     """Where it starts and ends in the document, in characters; none of what was added by hand."""
     score: float
     """That of its best hit."""
+    ids: tuple[str, ...]
+    """The ids of the hits that it holds, the best first."""
     rows: tuple[int, ...]
-    """The rows of the hits that it holds, the best first."""
+    """Their rows."""
     tokens: int
     """The size of its text."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return citation, text, source, headings, spans, score and tokens as plain values."""
-        row = self._asdict()
+        """Return all but the rows as plain values; `id` is that of its best hit."""
+        row = {"id": self.ids[0], **self._asdict()}
+        row["ids"] = list(self.ids)
         row["heading_path"] = list(self.heading_path)
         row["spans"] = [list(span) for span in self.spans]
         del row["rows"]
@@ -48,20 +53,36 @@ class Passage(NamedTuple):
 class Passages(Sequence[Passage]):
     """Passages in order, of which no two hold the same text of a document."""
 
-    __slots__ = ("_passages", "left_out", "unit")
+    __slots__ = ("_passages", "left_out", "plan", "unit")
 
     unit: str
     """What `tokens` counts."""
     left_out: tuple[int, ...]
     """The rows of hits that the budget had no room for, the best first."""
+    plan: Explained | None
+    """How the hits were found, and why so."""
 
     def __init__(
-        self, passages: Sequence[Passage], *, unit: str, left_out: Sequence[int] = ()
+        self,
+        passages: Sequence[Passage],
+        *,
+        unit: str,
+        left_out: Sequence[int] = (),
+        plan: Explained | None = None,
     ) -> None:
         """Made by `Hits.expand` and `Store.retrieve`."""
+        self.plan = plan
         self._passages = tuple(passages)
         self.unit = unit
         self.left_out = tuple(left_out)
+
+    def explained(self, plan: Explained) -> Passages:
+        """Return the passages with how the hits were found."""
+        return Passages(self._passages, unit=self.unit, left_out=self.left_out, plan=plan)
+
+    def explain(self) -> str:
+        """Return how the hits were found, as a database would."""
+        return "" if self.plan is None else str(self.plan)
 
     @property
     def texts(self) -> list[str]:

@@ -1,0 +1,225 @@
+"""Chunks into a store, and vectors after them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from cantle.embed.door import Embedder, Progress, embed_all
+from cantle.invariants import Check
+from cantle.store import writing
+from cantle.store.database import Database
+from cantle.store.parts import HASH, Part, parts_of, text_hash
+from cantle.store.settings import Settings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cantle.chunks import Chunks
+
+_AT_ONCE = 16
+"""Batches of the embedder that are written in one transaction of `backfill`."""
+Prepared = list[tuple[writing.Document, Part, list[str]]]
+"""Of each document: itself, its part, and its texts as they are embedded."""
+
+
+class Loaded(NamedTuple):
+    """What became of chunks that were loaded."""
+
+    documents: int
+    chunks: int
+    """Chunks that were written."""
+    embedded: int
+    """Chunks of them that have a vector now."""
+    checked: Check
+    """What was left out and why: see `cantle.check`."""
+    dropped: dict[str, list[str]]
+    """Of each document whose text is another now, the strategies whose chunks went with it."""
+
+    def __repr__(self) -> str:
+        skipped = int(np.count_nonzero(self.checked.skip))
+        return (
+            f"Loaded({self.documents} documents, {self.chunks} chunks, {self.embedded} embedded"
+            + (f", {skipped} left out" if skipped else "")
+            + (f", {len(self.dropped)} lost chunks of other strategies" if self.dropped else "")
+            + ")"
+        )
+
+
+def load(
+    database: Database,
+    settings: Settings,
+    chunks: Chunks,
+    checked: Check,
+    embedder: Embedder | None,
+    *,
+    batch_size: int,
+    progress: Progress | None,
+    replace: bool,
+    pool: writing.Vectors,
+) -> Loaded:
+    """Write chunks and those that they were cut within, in one transaction.
+
+    Args:
+        database: Where to.
+        settings: What the store remembers.
+        chunks: In the order of their documents.
+        checked: What is to be left out.
+        embedder: What embeds the texts that were not; None: they wait.
+        batch_size: Most texts in a call of the embedder.
+        progress: Called after each batch.
+        replace: Whether chunks of the same name and other settings are replaced.
+        pool: Vectors that are known beside those of the documents' old chunks.
+    """
+    every = range(len(chunks.documents))
+    documents = [writing.Document.of(chunks.documents, doc) for doc in every]
+    prepared = [
+        (documents[doc], part, texts) for doc, part, texts in parts_of(chunks, checked.keep)
+    ]
+    known = pool
+    if embedder is not None:
+        known = pool | _embedded(
+            database, embedder, chunks.name, prepared, pool, batch_size, progress
+        )
+    above = []
+    within = chunks.parents
+    while within is not None:
+        kept = np.ones(len(within), bool)
+        above.append((within, [part for _, part, _ in parts_of(within, kept)]))
+        within = within.parents
+    written = embedded = 0
+    dropped: dict[str, list[str]] = {}
+    with database.write() as connection:
+        settings.write(connection)
+        numbers = [
+            writing.strategy_number(connection, own, searched=False, replace=replace)
+            for own, _ in above
+        ]
+        number = writing.strategy_number(connection, chunks, searched=True, replace=replace)
+        for doc, (document, part, _) in enumerate(prepared):
+            there = writing.old_vectors(connection, document.id) | known
+            source, lost = writing.write_source(connection, document, number)
+            lost = [name for name in lost if name not in {own.name for own, _ in above}]
+            if lost:
+                dropped[document.id] = lost
+            for strategy, (own, parts) in zip(numbers, above, strict=True):
+                told = own.fingerprint
+                if not writing.is_searched(connection, source, strategy, told):
+                    writing.write_part(connection, source, strategy, parts[doc], told, there)
+            if writing.write_part(connection, source, number, part, chunks.fingerprint, there):
+                embedded += len(part.rows)
+            written += len(part.rows)
+    return Loaded(len(prepared), written, embedded, checked, dropped)
+
+
+def _embedded(
+    database: Database,
+    embedder: Embedder,
+    strategy: str,
+    prepared: Prepared,
+    pool: writing.Vectors,
+    batch_size: int,
+    progress: Progress | None,
+) -> writing.Vectors:
+    """Return the vectors of texts that have none yet; each text is embedded once."""
+    new: dict[bytes, tuple[str, str]] = {}
+    there: writing.Vectors = {}
+    with database.read() as connection:
+        for document, part, texts in prepared:
+            own = writing.old_vectors(connection, document.id)
+            called = writing.called(document.id, strategy, part)
+            for row, text in enumerate(texts):
+                told = part.hashes[HASH * row : HASH * (row + 1)]
+                if told in own:
+                    there[told] = own[told]
+                elif told not in pool:
+                    new.setdefault(told, (text, called(row)))
+            for text in writing.added_texts(connection, document.id, strategy):
+                if (told := text_hash(text)) not in own and told not in pool:
+                    new.setdefault(told, (text, f"an added chunk of {document.id!r}"))
+    new = {told: place for told, place in new.items() if told not in there}
+    texts = [text for text, _ in new.values()]
+    names = [name for _, name in new.values()]
+    vectors = embed_all(
+        embedder, texts, batch_size=batch_size, progress=progress, called=names.__getitem__
+    )
+    return there | dict(zip(new, vectors, strict=True))
+
+
+def backfill(
+    database: Database,
+    settings: Settings,
+    embedder: Embedder,
+    batch_size: int,
+    progress: Progress | None,
+) -> int:
+    """Embed what has no vector, some parts in a transaction; returns how many chunks those were."""
+    with database.write(counted=False) as connection:
+        settings.write(connection)
+        total = writing.count_waiting(connection)
+    done, after = 0, 0
+    while batch := _next(database, after, _AT_ONCE * batch_size):
+        after = batch[-1].number
+        vectors = _once(embedder, batch, batch_size, _from(progress, done, total))
+        at = 0
+        with database.write() as connection:
+            settings.write(connection)
+            for part in batch:
+                count = len(part.part.rows)
+                if writing.set_vectors(connection, part, vectors[at : at + count]):
+                    done += count
+                at += count
+        if progress is not None:
+            progress(done, max(total, done))
+    return done
+
+
+def _next(database: Database, after: int, most: int) -> list[writing.Waiting]:
+    """Return parts without vectors behind a part, of about `most` chunks."""
+    batch: list[writing.Waiting] = []
+    count = 0
+    with database.read() as connection:
+        for part in writing.waiting(connection, after):
+            batch.append(part)
+            count += len(part.part.rows)
+            if count >= most:
+                break
+    return batch
+
+
+def _from(progress: Progress | None, done: int, total: int) -> Progress | None:
+    if progress is None:
+        return None
+    return lambda count, _: progress(done + count, max(total, done + count))
+
+
+def _once(
+    embedder: Embedder,
+    batch: Sequence[writing.Waiting],
+    batch_size: int,
+    progress: Progress | None,
+) -> NDArray[np.float32]:
+    """Return the vectors of the texts of parts, each of which is embedded once."""
+    texts = [text for part in batch for text in part.texts]
+    first: dict[str, int] = {}
+    for at, text in enumerate(texts):
+        first.setdefault(text, at)
+    places = list(first.values())
+
+    def called(at: int) -> str:
+        row = places[at]
+        for part in batch:
+            if row < len(part.part.rows):
+                break
+            row -= len(part.part.rows)
+        return writing.called(part.source, part.strategy, part.part)(row)
+
+    vectors = embed_all(
+        embedder, list(first), batch_size=batch_size, progress=progress, called=called
+    )
+    if len(first) == len(texts):
+        return vectors
+    rows = {text: row for row, text in enumerate(first)}
+    return vectors[[rows[text] for text in texts]]

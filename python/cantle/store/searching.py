@@ -1,0 +1,343 @@
+"""`Searcher`: nearest rows of one snapshot, by an index that may be older than it is.
+
+An index file covers the parts that it was built of. Of those that changed since, its rows are left
+out of every answer, and the new ones are searched exactly beside it; so an answer is never stale,
+and the file is built anew when that is worth it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cantle import _core
+from cantle.blending import blend as blended
+from cantle.digest import hash_parts
+from cantle.index import Auto, Exact, Hnsw, StaleIndex
+from cantle.store.database import Database, set_setting, setting
+from cantle.store.snapshot import Snapshot
+from cantle.store.words import Words, WordsByStrategy
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cantle.index import Index, Plan
+
+Blend = str | tuple[float, ...] | None
+"""`"auto"`, the weights of the neighbours on each side, or None for no blending."""
+
+_NEAR, _SHORT, _LONG = (0.4, 0.2), (0.25,), ()
+_NEAR_TO, _SHORT_TO = 100, 200
+"""Up to how many tokens a unit gains by two neighbours, and by one; measured, see docs."""
+_CHARACTERS = 4.4
+"""Characters in a token of English prose: sizes are counted in many units."""
+_STALE = 0.1
+"""The share of changed rows from which an index is built anew."""
+
+
+class Step(NamedTuple):
+    """One step of a search."""
+
+    name: str
+    said: tuple[str, ...]
+    """What is to be said of it."""
+
+
+class Explained(NamedTuple):
+    """How a search was done. Printed, it reads as the plan of a database."""
+
+    steps: tuple[Step, ...]
+    """The last one first."""
+
+    def __str__(self) -> str:
+        lines = []
+        for number, (name, said) in enumerate(self.steps):
+            before = "  " if number else ""
+            lines.append(f"{'-> ' if number else ''}{name}")
+            lines += [f"{before}  {line}" for line in said]
+        return "\n".join(lines)
+
+
+class Dense(NamedTuple):
+    """Nearest rows by vectors."""
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float32]
+    plan: tuple[Step, ...]
+
+
+class Searcher:
+    """What answers questions about one snapshot."""
+
+    def __init__(
+        self,
+        database: Database,
+        snapshot: Snapshot,
+        index: Auto | Exact | Hnsw,
+        blend: Blend,
+        words: WordsByStrategy,
+    ) -> None:
+        """Read the vectors, or the index file that was built of them."""
+        self.snapshot = snapshot
+        self._words = words
+        metric = index.hnsw.metric if isinstance(index, Auto) else index.metric
+        self.weights = _weights(snapshot, blend, metric)
+        self._embedded = np.flatnonzero(snapshot.embedded)
+        self.waiting = int(np.count_nonzero(_searched(snapshot) & ~snapshot.embedded))
+        self._parts: list[_Covering] = []
+        chosen = chosen_index(index, len(self._embedded))
+        if isinstance(chosen, Hnsw):
+            found = _opened(database, snapshot, chosen, blend)
+            if found is not None:
+                self._parts.append(found)
+            elif not database.in_memory:
+                index = Exact(metric)
+        covered = np.zeros(len(snapshot), bool)
+        for part in self._parts:
+            covered[part.rows[part.rows >= 0]] = True
+        rest = self._embedded[~covered[self._embedded]]
+        if len(rest) or not self._parts:
+            # Rows of a part are covered together or not at all.
+            parts = np.unique(snapshot.part[rest]).tolist() if self._parts else None
+            vectors = blend_rows(snapshot, rest, snapshot.vectors(parts), self.weights)
+            own = Exact(metric) if self._parts else index
+            self._parts.append(_Covering(own.build(vectors), rest))
+
+    @property
+    def unranked(self) -> int:
+        """How many rows have a zero vector: they are never found."""
+        return sum(part.built.unranked for part in self._parts)
+
+    def dense(
+        self, query: NDArray[np.float32], k: int, ef: int | None, mask: NDArray[np.bool_] | None
+    ) -> Dense:
+        """Return the nearest rows that the mask allows, at most `k`."""
+        rows, scores, plans = [], [], []
+        for part in self._parts:
+            allow = part.allowed(mask)
+            found = part.built.search(query, k, ef=ef, allow=allow)
+            rows.append(part.rows[found.rows])
+            scores.append(found.scores)
+            plans.append(found.plan)
+        row, score = np.concatenate(rows), np.concatenate(scores)
+        best = np.lexsort((row, -score))[:k]
+        said = tuple(f"{name}: {value}" for name, value in self._said())
+        return Dense(row[best], score[best], _steps(plans, said))
+
+    def words(self, at: int, rows: NDArray[np.int64]) -> Words:
+        """Return the words of the strategy at a place, whose rows these are."""
+        snapshot = self.snapshot
+        parts = np.unique(snapshot.part[rows]).tolist()
+        version = tuple(snapshot.stamps[part] for part in parts)
+        name = snapshot.strategies[at].name
+        return self._words.of(name, version, lambda: snapshot.texts(rows))
+
+    def _said(self) -> list[tuple[str, str]]:
+        told = []
+        for at, weights in sorted(self.weights.items()):
+            if weights:
+                name = self.snapshot.strategies[at].name
+                told.append((f"blended ({name})", ", ".join(f"{weight:g}" for weight in weights)))
+        if self.waiting:
+            told.append(("without a vector, not searched", str(self.waiting)))
+        if self.unranked:
+            told.append(("zero vectors, never ranked", str(self.unranked)))
+        return told
+
+
+class _Covering(NamedTuple):
+    """An index, and the row of the snapshot that each of its own stands for; -1: gone."""
+
+    built: Index
+    rows: NDArray[np.int64]
+
+    def allowed(self, mask: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+        there = self.rows >= 0
+        if mask is None:
+            return None if there.all() else there
+        return there & mask[self.rows]
+
+
+def _steps(plans: list[Plan], said: tuple[str, ...]) -> tuple[Step, ...]:
+    if len(plans) == 1:
+        head, *lines = str(plans[0]).splitlines()
+        return (Step(head, (*(line.strip() for line in lines), *said)),)
+    head = (
+        f"merge of {len(plans)} scans (what changed since the index was built is searched exactly)"
+    )
+    return (
+        Step(head, said),
+        *(
+            Step(name, tuple(line.strip() for line in lines))
+            for name, *lines in (str(plan).splitlines() for plan in plans)
+        ),
+    )
+
+
+def _searched(snapshot: Snapshot) -> NDArray[np.bool_]:
+    return np.array([row.searched for row in snapshot.strategies], bool)[snapshot.strategy]
+
+
+def chosen_index(index: Auto | Exact | Hnsw, rows: int) -> Exact | Hnsw:
+    """Return what `Auto` comes to for a number of rows."""
+    if not isinstance(index, Auto):
+        return index
+    graph = rows > index.exact_up_to and find_spec("faiss") is not None
+    return index.hnsw if graph else Exact(index.hnsw.metric)
+
+
+def _weights(snapshot: Snapshot, blend: Blend, metric: str) -> dict[int, tuple[float, ...]]:
+    """Return the weights that each strategy's vectors are blended with, by its place."""
+    found: dict[int, tuple[float, ...]] = {}
+    for at in range(len(snapshot.strategies)):
+        rows = snapshot.strategy == at
+        if blend is None or metric != "cosine" or not rows.any():
+            found[at] = ()
+        elif isinstance(blend, str):
+            lengths = (snapshot.char_end - snapshot.char_start)[rows]
+            tokens = float(lengths[lengths > 0].mean() if (lengths > 0).any() else 0) / _CHARACTERS
+            found[at] = _NEAR if tokens <= _NEAR_TO else _SHORT if tokens <= _SHORT_TO else _LONG
+        else:
+            found[at] = blend
+    return found
+
+
+def blend_rows(
+    snapshot: Snapshot,
+    rows: NDArray[np.int64],
+    vectors: NDArray[np.float32],
+    weights: dict[int, tuple[float, ...]],
+) -> NDArray[np.float32]:
+    """Return vectors of rows blended with their neighbours', each strategy by its weights."""
+    groups, strategy = snapshot.groups()[rows], snapshot.strategy[rows]
+    if not any(weights.values()):
+        return vectors
+    found: NDArray[np.float32] = vectors.copy()
+    for at, own in weights.items():
+        chosen = strategy == at
+        if own and chosen.any():
+            found[chosen] = blended(vectors[chosen], groups[chosen], own)
+    return found
+
+
+def index_path(database: Database) -> Path:
+    """Return the file beside the store that its index is kept in."""
+    return Path(database.path + ".hnsw")
+
+
+def _settings(index: Hnsw, snapshot: Snapshot, blend: Blend) -> str:
+    weights = _weights(snapshot, blend, index.metric)
+    told = {row.name: weights[at] for at, row in enumerate(snapshot.strategies)}
+    return json.dumps([repr(index), told])
+
+
+def _serves(kept: str | None, wanted: str) -> bool:
+    """Return whether an index was built as it is wanted, whatever was added to the store since.
+
+    How vectors are blended may follow from the chunks' mean size, so it may change with them.
+    """
+    if kept is None:
+        return False
+    (index, weights), (here, now) = json.loads(kept), json.loads(wanted)
+    return index == here and all(now.get(name, own) == own for name, own in weights.items())
+
+
+def _stamp(settings: str, cover: bytes) -> bytes:
+    return hash_parts((settings.encode(), cover), 32)
+
+
+def _opened(database: Database, snapshot: Snapshot, index: Hnsw, blend: Blend) -> _Covering | None:
+    """Return the index of the file beside the store; None where it is missing or of no use."""
+    if database.in_memory:
+        return None
+    with database.read() as connection:
+        settings = setting(connection, "index_settings")
+        cover = setting(connection, "index_cover")
+        counts = setting(connection, "index_counts")
+    if cover is None or not _serves(settings, _settings(index, snapshot, blend)):
+        return None
+    try:
+        built = Hnsw.open(index_path(database), stamp=_stamp(settings, cover))
+    except (StaleIndex, OSError):
+        return None
+    places = {stamp: part for part, stamp in enumerate(snapshot.stamps)}
+    rows = np.full(len(built), -1, np.int64)
+    at = 0
+    sizes = np.frombuffer(counts, "<i8").tolist()
+    if sum(sizes) != len(built):
+        return None
+    for number, count in enumerate(sizes):
+        part = places.get(cover[16 * number : 16 * (number + 1)])
+        if part is not None:
+            start = int(snapshot.part_start[part])
+            rows[at : at + count] = np.arange(start, start + count)
+        at += count
+    lost = (
+        np.count_nonzero(rows < 0)
+        + np.count_nonzero(snapshot.embedded)
+        - np.count_nonzero(rows >= 0)
+    )
+    # Beyond half, searching the rest exactly costs more than searching all so.
+    return _Covering(built, rows) if lost <= len(snapshot) / 2 else None
+
+
+def is_stale(database: Database, snapshot: Snapshot, index: Hnsw, blend: Blend) -> bool:
+    """Return whether an index file is to be built: there is none, or too much changed since."""
+    found = _opened(database, snapshot, index, blend)
+    if found is None:
+        return True
+    here = int(np.count_nonzero(snapshot.embedded))
+    kept = int(np.count_nonzero(found.rows >= 0))
+    return (len(found.rows) - kept) + (here - kept) > _STALE * max(1, here)
+
+
+def build_index(
+    database: Database,
+    snapshot: Snapshot,
+    index: Hnsw,
+    blend: Blend,
+    threads: int,
+    progress: Callable[[int, int], None] | None,
+) -> None:
+    """Build the index of all rows that have a vector into the file beside the store."""
+    rows = np.flatnonzero(snapshot.embedded)
+    weights = _weights(snapshot, blend, index.metric)
+    vectors = blend_rows(snapshot, rows, snapshot.vectors(), weights)
+    built = index.build(vectors, threads=threads, progress=progress)
+    parts = np.unique(snapshot.part[rows])
+    cover = b"".join(snapshot.stamps[part] for part in parts.tolist())
+    counts = np.diff(snapshot.part_start)[parts].astype("<i8").tobytes()
+    settings = _settings(index, snapshot, blend)
+    # The file first: if the settings are not written, they do not match it, and it counts as none.
+    built.save(index_path(database), stamp=_stamp(settings, cover))
+    with database.write(counted=False) as connection:
+        set_setting(connection, "index_settings", settings)
+        set_setting(connection, "index_cover", cover)
+        set_setting(connection, "index_counts", counts)
+
+
+def forget_index(database: Database) -> None:
+    """Remove the file beside the store."""
+    with suppress(OSError):
+        index_path(database).unlink()
+
+
+def checked_blend(blend: Any) -> Blend:
+    """Return a setting of blending.
+
+    Raises:
+        SettingError: It is neither "auto" nor weights.
+    """
+    if blend is None or blend == "auto":
+        return blend  # type: ignore[no-any-return]
+    if isinstance(blend, list | tuple) and all(
+        isinstance(weight, int | float) and 0 < weight < 10 for weight in blend
+    ):
+        return tuple(float(weight) for weight in blend)
+    raise _core.SettingError(f"blend ({blend!r}) must be 'auto', weights of neighbours, or None")

@@ -1,0 +1,129 @@
+"""What a store remembers of how it is used: its embedder, its index, its blending."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from cantle import _core
+from cantle.embed.door import Embedder, identity
+from cantle.embed.named import resolve
+from cantle.index import Auto, Exact, Hnsw
+from cantle.store.database import Database, set_setting, setting
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from cantle.store.searching import Blend
+
+_DEFAULT = "static"
+_KINDS: dict[str, type[Auto | Exact | Hnsw]] = {"auto": Auto, "exact": Exact, "hnsw": Hnsw}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one opened store."""
+
+    embedder: Embedder | str | None
+    """What was given, or the name that the store knows."""
+    identity: str
+    """What tells the embedder from others."""
+    index: Auto | Exact | Hnsw
+    blend: Blend
+    precision: str
+
+    @classmethod
+    def of(
+        cls,
+        database: Database,
+        embedder: Embedder | str | None,
+        index: Auto | Exact | Hnsw | None,
+        blend: Blend,
+        precision: str | None,
+    ) -> Settings:
+        """Return the settings of a store, checked against what it remembers.
+
+        Raises:
+            SettingError: They contradict it.
+        """
+        if index is not None and not isinstance(index, Auto | Exact | Hnsw):
+            raise TypeError(f"index ({index!r}) must be Exact(), Hnsw() or Auto()")
+        if precision not in (None, "float32", "float16"):
+            raise _core.SettingError(f"precision ({precision!r}) must be 'float32' or 'float16'")
+        with database.read() as connection:
+            kept = setting(connection, "precision")
+            known = setting(connection, "embedder")
+            name = setting(connection, "embedder_name")
+            told = setting(connection, "index")
+        if kept is not None and precision not in (None, kept):
+            raise _core.SettingError(f"precision ({precision!r}): the store's is {kept!r}")
+        if embedder is None and known is not None:
+            embedder, given = name, known
+        else:
+            embedder = _DEFAULT if embedder is None else embedder
+            given = identity(resolve(embedder))
+        index = index or _index_from(told)
+        settings = cls(embedder, given, index, blend, precision or kept or "float32")
+        settings.check_embedder(known)
+        return settings
+
+    @property
+    def callable(self) -> Embedder:
+        """What embeds.
+
+        Raises:
+            SettingError: It is not known.
+            ImportError: A package that it needs is not installed.
+        """
+        if self.embedder is None:
+            raise _core.SettingError(
+                "embedder: the store's was an object without a name: open it with embedder="
+            )
+        return resolve(self.embedder)
+
+    def with_embedder(self, embedder: Embedder | str) -> Settings:
+        """Return the settings with another embedder."""
+        return replace(self, embedder=embedder, identity=identity(resolve(embedder)))
+
+    def check_embedder(self, known: str | None) -> None:
+        """Check the embedder against the one that the store's vectors are of; None: there are none.
+
+        Raises:
+            SettingError: It is another one.
+        """
+        if known not in (None, self.identity):
+            raise _core.SettingError(
+                f"embedder: the store's vectors are of {known!r}, not of {self.identity!r}; "
+                "change_embedder makes them anew"
+            )
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """Remember them; called by every transaction that writes chunks or vectors.
+
+        Raises:
+            SettingError: They are no longer the store's: another process wrote since it was opened.
+        """
+        self.check_embedder(setting(connection, "embedder"))
+        kept = setting(connection, "precision", self.precision)
+        if kept != self.precision:
+            raise _core.SettingError(f"precision ({self.precision!r}): the store's is {kept!r}")
+        set_setting(connection, "precision", self.precision)
+        set_setting(connection, "index", _as_text(self.index))
+        if setting(connection, "embedder") is None and self.embedder is not None:
+            set_setting(connection, "embedder", self.identity)
+            name = self.embedder if isinstance(self.embedder, str) else None
+            set_setting(connection, "embedder_name", name)
+
+
+def _as_text(index: Auto | Exact | Hnsw) -> str:
+    return json.dumps([type(index).__name__.lower(), asdict(index)])
+
+
+def _index_from(text: str | None) -> Auto | Exact | Hnsw:
+    if text is None:
+        return Auto()
+    name, values = json.loads(text)
+    if name == "auto":
+        values["hnsw"] = Hnsw(**values["hnsw"])
+    return _KINDS[name](**values)

@@ -1,0 +1,181 @@
+"""`where=`: which rows of a store a search may return, as a mask over them."""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from cantle import _core
+from cantle.store.plain import plain
+from cantle.store.snapshot import Snapshot
+from cantle.structure import KINDS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Where: TypeAlias = Mapping[str, Any]
+"""Conditions that all must hold: a name and what it must be. Names are `strategy`, `source`,
+`kind`, `heading`, and the keys of the documents' metadata; a value, a list of which any will do,
+or a mapping of comparisons: `{"gte": 2020, "lt": 2024}`."""
+
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "gt": operator.lt,
+    "gte": operator.le,
+    "lt": operator.gt,
+    "lte": operator.ge,
+    "in": lambda given, value: value in given,
+    "prefix": lambda given, value: isinstance(value, str) and value.startswith(given),
+}
+"""What must hold of what is given and a value, in this order."""
+_GIVEN = {"in": (list, "a list"), "prefix": (str, "a string")}
+_SIGNS = {"!=": "ne", ">=": "gte", "<=": "lte", ">": "gt", "<": "lt", "=": "eq"}
+_CONDITION = re.compile(r"\s*([^=<>!]+?)\s*(!=|>=|<=|=|>|<)\s*(.*?)\s*", re.DOTALL)
+_MISSING = object()
+
+
+def mask_of(snapshot: Snapshot, where: Where | None) -> NDArray[np.bool_] | None:
+    """Return which rows meet all conditions; None where there are none.
+
+    Raises:
+        SettingError: A condition names what is not there: a strategy, a kind, a key of metadata
+            that no document has, a comparison.
+        TypeError: `where` is no mapping, or what a name must be is nothing to compare with.
+    """
+    if where is None:
+        return None
+    if not isinstance(where, Mapping):
+        raise TypeError(f"where ({where!r}) must be a mapping from names to what they must be")
+    mask = np.ones(len(snapshot), bool)
+    for name, wanted in where.items():
+        if not isinstance(name, str):
+            raise TypeError(f"where: {name!r} must be a string")
+        mask &= _condition(snapshot, name, plain(wanted, f"where: {name!r}"))
+    return mask
+
+
+def _condition(snapshot: Snapshot, name: str, wanted: Any) -> NDArray[np.bool_]:
+    if name == "strategy":
+        names = [row.name for row in snapshot.strategies]
+        _known("strategy", wanted, names)
+        return _by_table(names, wanted, name)[snapshot.strategy]
+    if name == "source":
+        return _by_table([row.id for row in snapshot.sources], wanted, name)[snapshot.source]
+    if name == "kind":
+        _known("kind", wanted, KINDS)
+        return _by_table(list(KINDS), wanted, name)[snapshot.kind]
+    if name == "heading":
+        return _headings(snapshot.heading_paths, wanted)[snapshot.heading]
+    key = name.removeprefix("metadata.")
+    values = [row.metadata.get(key, _MISSING) for row in snapshot.sources]
+    if values and all(value is _MISSING for value in values):
+        known = sorted({key for row in snapshot.sources for key in row.metadata})
+        told = ", ".join(["strategy", "source", "kind", "heading", *known])
+        raise _core.SettingError(f"where: {name!r} is not there; there are {told}")
+    return _by_table(values, wanted, name)[snapshot.source]
+
+
+def _known(name: str, wanted: Any, there: Iterable[str]) -> None:
+    """Raise where a value that is asked for cannot be met at all."""
+    if isinstance(wanted, Mapping):
+        for sign in wanted.keys() & {"eq", "in"}:
+            _known(name, wanted[sign], there)
+        return
+    there = list(there)
+    for value in wanted if isinstance(wanted, list) else (wanted,):
+        if value not in there:
+            told = ", ".join(map(repr, there)) or "none"
+            raise _core.SettingError(f"where: {name} ({value!r}) is not there; there are {told}")
+
+
+def _by_table(values: list[Any], wanted: Any, name: str) -> NDArray[np.bool_]:
+    met = _test(wanted, name)
+    return np.array([value is not _MISSING and met(value) for value in values], bool)
+
+
+def _test(wanted: Any, name: str) -> Callable[[Any], bool]:
+    """Return what tells whether a value is as it was asked for."""
+    if isinstance(wanted, list):
+        return _among(wanted)
+    if not isinstance(wanted, Mapping):
+        return lambda value: bool(value == wanted)
+    for sign, given in wanted.items():
+        if sign not in _COMPARISONS:
+            told = ", ".join(map(repr, _COMPARISONS))
+            raise _core.SettingError(f"where: {name}: {sign!r} is no comparison; there are {told}")
+        kind, what = _GIVEN.get(sign, (object, ""))
+        if not isinstance(given, kind):
+            raise TypeError(f"where: {name}: {sign!r} ({given!r}) must be {what}")
+    tests = [
+        _among(given) if sign == "in" else partial(_COMPARISONS[sign], given)
+        for sign, given in wanted.items()
+    ]
+
+    def met(value: Any) -> bool:
+        try:
+            return all(test(value) for test in tests)
+        except TypeError:  # Values of another type are not comparable, so they do not match.
+            return False
+
+    return met
+
+
+def _among(given: list[Any]) -> Callable[[Any], bool]:
+    """Return what tells whether a value is one of some, of which there may be many."""
+    nested = [value for value in given if isinstance(value, list | dict)]
+    single = {value for value in given if not isinstance(value, list | dict)}
+    return lambda value: value in (nested if isinstance(value, list | dict) else single)
+
+
+def _headings(paths: tuple[tuple[str, ...], ...], wanted: Any) -> NDArray[np.bool_]:
+    """Return which paths begin with the titles given; one title stands for itself."""
+    given = tuple(wanted) if isinstance(wanted, list) else (wanted,)
+    if not all(isinstance(title, str) for title in given):
+        raise TypeError(f"where: heading ({wanted!r}) must be a title or a list of titles")
+    return np.array([path[: len(given)] == given for path in paths], bool)
+
+
+def where_from_text(conditions: Iterable[str]) -> dict[str, Any]:
+    """Return conditions as they are written on the command line: `year>=2020`, `kind=prose,list`.
+
+    `heading=Guide > Keys` names a path. A value is read as JSON where it is that: numbers, true.
+
+    Raises:
+        SettingError: A condition cannot be read, or contradicts another.
+    """
+    where: dict[str, Any] = {}
+    for text in conditions:
+        match = _CONDITION.fullmatch(text)
+        if match is None:
+            raise _core.SettingError(
+                f"where ({text!r}) must be NAME=VALUE, or with !=, >=, <=, > or <"
+            )
+        name, sign, given = match.groups()
+        wanted: Any
+        if name == "heading" and sign == "=":
+            wanted = [title.strip() for title in given.split(" > ")]
+        elif sign == "=" and "," in given:
+            wanted = [_value(part) for part in given.split(",")]
+        else:
+            wanted = _value(given) if sign == "=" else {_SIGNS[sign]: _value(given)}
+        if name in where:
+            old = where[name]
+            if not isinstance(old, dict) or not isinstance(wanted, dict) or old.keys() & wanted:
+                raise _core.SettingError(f"where: {name!r} is given twice")
+            wanted = old | wanted
+        where[name] = wanted
+    return where
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text.strip()
