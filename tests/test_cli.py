@@ -281,7 +281,7 @@ def test_help_teaches_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.startswith("Usage: cantle chunk PATH... [OPTIONS]\n")
     assert run(["--help"]) == 0
     commands = capsys.readouterr().out.partition("Commands:")[2]
-    assert len(commands.split("\n  ")) == 4
+    assert len(commands.split("\n  ")) == 9
     assert "..." not in commands
     assert run(["--version"]) == 0
     assert capsys.readouterr().out == f"cantle {cantle.__version__}\n"

@@ -38,11 +38,12 @@ def blocks(language: str) -> list[Any]:
 
 def expected(code: str) -> str:
     """Return what the `# -> ` lines say is printed."""
-    return "".join(f"{line}\n" for line in re.findall(r"^# -> (.*)$", code, re.MULTILINE))
+    return "".join(f"{line}\n" for line in re.findall(r"^# ->(?: |$)(.*)$", code, re.MULTILINE))
 
 
 @pytest.mark.parametrize("code", blocks("python"))
-def test_python_blocks(code: str) -> None:
+def test_python_blocks(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(compile(code, "<example>", "exec"), {"__name__": "__example__"})
@@ -58,7 +59,7 @@ def test_json_blocks_are_rows(line: str) -> None:
     assert len(chunk) == 1
 
 
-@pytest.mark.parametrize("command", ["chunk", "inspect", "bench"])
+@pytest.mark.parametrize("command", ["chunk", "inspect", "compare", "bench"])
 def test_commands_use_options_that_exist(command: str) -> None:
     help_text = subprocess.run(
         [sys.executable, "-m", "cantle", command, "--help"],

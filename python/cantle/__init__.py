@@ -25,6 +25,7 @@ from cantle.forms import FORMATS
 from cantle.inspection import Facts, facts
 from cantle.invariants import RULES, Check, Rule, check
 from cantle.measure.boundaries import Boundaries, boundaries
+from cantle.measure.compare import Best, Comparison, compare
 from cantle.numbering import Numbering
 from cantle.router import ROUTE_RULES, Cost, Route, RouteRule, route
 from cantle.ruler import TokenRuler
@@ -79,6 +80,7 @@ __all__ = [
     "RULES",
     "SHORTENED",
     "TEMPLATE",
+    "Best",
     "Block",
     "Blocks",
     "Boundaries",
@@ -88,6 +90,7 @@ __all__ = [
     "ChunkTable",
     "Chunks",
     "Clauses",
+    "Comparison",
     "Cost",
     "Declared",
     "Distances",
@@ -138,6 +141,7 @@ __all__ = [
     "blocks",
     "boundaries",
     "check",
+    "compare",
     "facts",
     "neighbours",
     "parent",

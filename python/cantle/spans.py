@@ -1,10 +1,10 @@
-"""A caller's own spans, checked before chunks are made of them."""
+"""Spans: a caller's own, checked before chunks are made of them; what spans have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,3 +39,21 @@ def checked_spans(
     given = np.asarray(flat, np.int64).reshape(-1, 2)
     byte, char = (other, given) if offsets == "chars" else (given, other)
     return np.column_stack([byte, char[:, :1]])
+
+
+def repeated(doc: NDArray[Any], start: NDArray[np.int64], end: NDArray[np.int64]) -> int:
+    """Return how much of some spans lies in others before them: their lengths less their union.
+
+    Args:
+        doc: The document of each; spans of different documents share nothing.
+        start: Where each starts, in any order.
+        end: Where each ends.
+    """
+    if len(doc) < 2:
+        return 0
+    order = np.lexsort((start, doc))
+    # Side by side, so that one maximum runs through all documents.
+    shift = doc[order].astype(np.int64) * (int(end.max()) + 1)
+    first, last = start[order] + shift, end[order] + shift
+    reached = np.maximum.accumulate(last)[:-1]
+    return int(np.clip(np.minimum(last[1:], reached) - first[1:], 0, None).sum())

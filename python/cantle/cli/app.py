@@ -13,6 +13,7 @@ import typer
 import cantle
 from cantle.cli.bench import bench
 from cantle.cli.chunk import chunk
+from cantle.cli.compare import compare
 from cantle.cli.grouped import Grouped
 from cantle.cli.index import index
 from cantle.cli.info import info
@@ -30,6 +31,9 @@ app.command("chunk", cls=Grouped, short_help="Cut documents into chunks.")(chunk
 app.command(
     "inspect", cls=Grouped, short_help="Say what documents hold, and which strategy suits each."
 )(inspect)
+app.command(
+    "compare", cls=Grouped, short_help="Compare what strategies make of the same documents."
+)(compare)
 app.command("index", cls=Grouped, short_help="Cut documents into a store and embed them.")(index)
 app.command("search", cls=Grouped, short_help="Find what answers a question in a store.")(search)
 app.command("sync", cls=Grouped, short_help="Bring a store to the state of its documents.")(sync)
@@ -56,6 +60,7 @@ def root(
     \b
       cantle inspect docs                                  what is in them, and what suits it
       cantle chunk docs --strategy routed -o chunks.jsonl  cut each by what suits it
+      cantle compare docs                                  what each strategy would store
       cantle index docs -o kb.cantle                       cut, embedded and kept in one file
       cantle search kb.cantle "who pays?"                  what answers that
       cantle bench docs                                    how fast that is

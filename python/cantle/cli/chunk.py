@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cantle import Llm, strategy_from_text, units
+from cantle import strategy_from_text, units
 from cantle.chat import Model, resolve_model
 from cantle.cli.checking import Checking
 from cantle.cli.ending import wrong
@@ -15,15 +15,20 @@ from cantle.cli.estimate import check_estimate, run_estimate
 from cantle.cli.formats import TYPED
 from cantle.cli.inputs import STDIN, as_table, as_written, same_file
 from cantle.cli.job import Job
-from cantle.cli.options import FORMATS, READING, WRITING, check_target, found_inputs
+from cantle.cli.options import (
+    FORMATS,
+    READING,
+    WRITING,
+    check_models,
+    check_target,
+    found_inputs,
+    named_embedder,
+)
 from cantle.cli.report import Report
 from cantle.cli.rows import Columns
 from cantle.cli.target import is_folder, write_summary
 from cantle.cli.writing import written_as
-from cantle.embed import Embedder
-from cantle.embed.named import resolve
 from cantle.strategies import Splitting
-from cantle.strategies.meaning import ByMeaning
 from cantle.strategies.text import REGISTRY
 
 
@@ -300,7 +305,7 @@ def chunk(
     stopped, or writing failed; 2, the call is wrong and nothing was done; 130, Ctrl-C.
     """
     options: dict[str, Any] = {"size": size, "overlap": overlap, "unit": unit, "min_size": min_size}
-    options |= {"name": name, "prefix": prefix, "embedder": _embedder(embedder)}
+    options |= {"name": name, "prefix": prefix, "embedder": named_embedder(embedder)}
     options |= {"model": _model(model)}
     given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
     if no_trim:
@@ -311,7 +316,7 @@ def chunk(
     if estimate:
         check_estimate(splitter, {"-o": output, "--summary": summary, "--check": check or None})
     else:
-        _ready(splitter)
+        check_models(splitter)
     checking = _checking(check, min_chars, max_tokens, model_unit, splitter)
     file = None if output == STDIN else output
     if table and output == STDIN:
@@ -376,32 +381,11 @@ def _strategy(text: str, options: dict[str, Any]) -> Splitting:
     return splitter
 
 
-def _embedder(name: str | None) -> Embedder | None:
-    try:
-        return None if name is None else resolve(name)
-    except ValueError as error:
-        wrong(f"--{error}")
-    except ImportError as error:
-        wrong(str(error))
-
-
 def _model(name: str | None) -> Model | None:
     try:
         return None if name is None else resolve_model(name)
     except ValueError as error:
         wrong(f"--{error}")
-
-
-def _ready(splitter: Splitting) -> None:
-    """End the call where the model is not there, before anything is read."""
-    if isinstance(splitter, ByMeaning | Llm):
-        try:
-            if isinstance(splitter, Llm):
-                splitter.check()
-            else:
-                resolve(splitter.embedder)([])
-        except (ImportError, ValueError) as error:
-            wrong(str(error))
 
 
 def _checking(

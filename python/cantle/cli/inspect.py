@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-import json as json_format
-import sys
 from collections import Counter
-from contextlib import ExitStack
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from cantle import TextError, boundaries, units
-from cantle.cli.cutting import batches
-from cantle.cli.ending import end, forget_stdout, wrong
-from cantle.cli.formats import Unreadable
-from cantle.cli.inputs import STDIN, Problem, as_table
-from cantle.cli.options import FORMATS, READING, WRITING, check_target, found_inputs
-from cantle.cli.reading import read
+from cantle.cli.ending import wrong
+from cantle.cli.inputs import Problem
+from cantle.cli.options import (
+    CUTTING,
+    Column,
+    Format,
+    IdColumn,
+    Json,
+    Limit,
+    Overlap,
+    Paths,
+    Quiet,
+    Size,
+    Strategies,
+    Unit,
+)
 from cantle.cli.report import Report
-from cantle.cli.rows import Batch, Columns
-from cantle.cli.settings import settings_of, versions
-from cantle.cli.spool import spooled
+from cantle.cli.rows import Batch
+from cantle.cli.settings import settings_of
+from cantle.cli.survey import Survey
 from cantle.cli.table import figures, printable
-from cantle.cli.target import write_text
 from cantle.inspection import Facts
 from cantle.measure.boundaries import FAULTS
 from cantle.router import Route
+from cantle.spans import repeated
 from cantle.strategies import Routed, Splitting, strategies_from_text
 
 SCHEMA = 1
@@ -37,81 +43,25 @@ _SUMMED = ("chars", "words", "size", "headings", "tables", "rows", "items", "cla
 
 
 def inspect(
-    paths: Annotated[
-        list[str],
-        typer.Argument(metavar="PATH...", help="Files, folders, globs, or - for standard input."),
-    ],
-    strategies: Annotated[
-        str,
-        typer.Option(
-            metavar="LIST",
-            help="Strategies to compare, with commas between them, alone or with settings.",
-            rich_help_panel="Cutting",
-        ),
-    ] = "routed,structural,recursive,sentence,window",
-    size: Annotated[
-        int, typer.Option(metavar="N", help="Most units in a chunk.", rich_help_panel="Cutting")
-    ] = 512,
-    overlap: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            help="Most units a chunk repeats from the one before.",
-            rich_help_panel="Cutting",
-        ),
-    ] = 0,
-    unit: Annotated[
-        str,
-        typer.Option(
-            metavar="UNIT", help="What sizes count, as for chunk.", rich_help_panel="Cutting"
-        ),
-    ] = "cl100k_base",
+    paths: Paths,
+    strategies: Strategies = "routed,structural,recursive,sentence,window",
+    size: Size = 512,
+    overlap: Overlap = 0,
+    unit: Unit = "cl100k_base",
     sources: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
             help="What is declared of documents: a TOML file with [[source]]s.",
-            rich_help_panel="Cutting",
+            rich_help_panel=CUTTING,
         ),
     ] = None,
-    json: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Write all as JSON; - is standard output.", rich_help_panel=WRITING
-        ),
-    ] = None,
-    column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The column of tables that holds the text (text).",
-            rich_help_panel=READING,
-        ),
-    ] = None,
-    id_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The column of tables that holds the id.", rich_help_panel=READING
-        ),
-    ] = None,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FORMAT",
-            help="What standard input is, and files whose names do not tell: "
-            f"{', '.join(FORMATS)}.",
-            rich_help_panel=READING,
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="N", help="Read the first N documents only.", rich_help_panel=READING
-        ),
-    ] = None,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No bar and no summary; problems are named.")
-    ] = False,
+    json: Json = None,
+    column: Column = None,
+    id_column: IdColumn = None,
+    format: Format = None,
+    limit: Limit = None,
+    quiet: Quiet = False,
 ) -> None:
     """Say what documents hold, which strategy suits each, why, and what it costs.
 
@@ -142,46 +92,10 @@ def inspect(
         routed if one.strategy == "routed" and not one.sources else one  # type: ignore[attr-defined]
         for one in asked
     ]
-    found = found_inputs(paths, format, lines=not (column is id_column is None))
-    if column is id_column is None:
-        found.sources = [as_table(source) for source in found.sources]
-    if json is not None and json != STDIN:
-        check_target(json, found)
-    report = Report(quiet=quiet, strict=False)
-    report.others = found.others
+    survey = Survey(paths, column, id_column, format, limit, json, quiet=quiet)
     seen = _Seen(routed, asked)
-    try:
-        with ExitStack() as stack:
-            stack.callback(report.close)
-            for problem in found.problems:
-                report.problem(problem)
-            opened = spooled(found.sources, stack, tables=False)
-            columns = Columns("text" if column is None else column, id_column, ())
-            report.show_bar(None)
-            for batch in batches(read(opened, columns), limit, report):
-                seen.take(batch, report)
-    except Unreadable as error:
-        end(report, 1, f"cannot read standard input: {error}")
-    except KeyboardInterrupt:
-        end(report, 130, "interrupted")
-    told = seen.told() | {"schema": SCHEMA, "paths": paths, "versions": versions()}
-    told["skipped"] = dict(report.skipped.most_common())
-    try:
-        if json == STDIN:
-            print(json_format.dumps(told, indent=2))
-        else:
-            _show(told)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        forget_stdout()
-        raise typer.Exit(141) from None
-    except OSError as error:
-        forget_stdout()
-        end(report, 1, f"cannot write standard output: {error.strerror or error}")
-    if json is not None and json != STDIN:
-        write_text(json, json_format.dumps(told, indent=2) + "\n")
-    report.left_out()
-    raise typer.Exit(1 if report.skipped else 0)
+    survey.read(seen.take)
+    survey.tell(seen.told() | {"schema": SCHEMA}, _show)
 
 
 class _Seen:
@@ -218,7 +132,7 @@ class _Seen:
             made["units"] += int(chunks.size.sum())
             lengths = chunks.byte_end - chunks.byte_start
             made["stored_bytes"] += int(lengths.sum())
-            made["duplicated_bytes"] += _repeated(chunks.doc, chunks.byte_start, chunks.byte_end)
+            made["duplicated_bytes"] += repeated(chunks.doc, chunks.byte_start, chunks.byte_end)
 
     def told(self) -> dict[str, Any]:
         """Return all of it for a program."""
@@ -231,14 +145,6 @@ class _Seen:
                 for strategy, made in zip(self._asked, self._made, strict=True)
             ],
         }
-
-
-def _repeated(doc: Any, start: Any, end: Any) -> int:
-    """Return how many bytes lie in a chunk and in the one before."""
-    if len(doc) < 2:
-        return 0
-    shared = np.where(doc[1:] == doc[:-1], end[:-1] - start[1:], 0)
-    return int(np.clip(shared, 0, None).sum())
 
 
 def _document(route: Route, facts: Facts) -> dict[str, Any]:

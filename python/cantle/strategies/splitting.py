@@ -212,7 +212,7 @@ class Splitting:
         else:
             _refuse_column(id)
             documents = Documents(_sequence(texts), ids, metadata)  # type: ignore[arg-type]
-        return self._cut(documents, threads, _skips(errors))
+        return self._cut(documents, threads, skips(errors))
 
     def stream(
         self,
@@ -239,7 +239,7 @@ class Splitting:
             threads: As for `split_all`.
             errors: As for `split_all`; each batch tells its own.
         """
-        skip = _skips(errors)
+        skip = skips(errors)
         if isinstance(batch, bool) or not hasattr(batch, "__index__"):
             raise TypeError(f"batch ({batch!r}) must be a whole number")
         batch = int(batch)
@@ -371,7 +371,8 @@ def _rebuild(strategy: type[Splitting], settings: dict[str, Any]) -> Splitting:
     return strategy(**settings)
 
 
-def _skips(errors: str) -> bool:
+def skips(errors: str) -> bool:
+    """Return whether a setting of `errors` leaves out what cannot be cut."""
     if errors not in ("raise", "skip"):
         raise _core.SettingError(f"errors ({errors!r}) must be 'raise' or 'skip'")
     return errors == "skip"
