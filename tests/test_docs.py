@@ -22,6 +22,8 @@ from cantle.strategies.text import REGISTRY
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+TOGETHER = ("lesson.md",)
+"""Pages whose examples go on from one to the next, and so run as one."""
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -29,10 +31,13 @@ def blocks(language: str) -> list[Any]:
     found = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        for match in _BLOCK.finditer(text):
-            if match[1] == language:
-                line = text.count("\n", 0, match.start()) + 1
-                found.append(pytest.param(match[2], id=f"{page.name}:{line}"))
+        own = [match for match in _BLOCK.finditer(text) if match[1] == language]
+        if own and language == "python" and page.name in TOGETHER:
+            found.append(pytest.param("\n".join(match[2] for match in own), id=page.name))
+            continue
+        for match in own:
+            line = text.count("\n", 0, match.start()) + 1
+            found.append(pytest.param(match[2], id=f"{page.name}:{line}"))
     return found
 
 
