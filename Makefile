@@ -1,6 +1,6 @@
 # The commands of the house. Everything that is installed goes into .venv; see CONTRIBUTING.md.
 #
-#   make demo [DOCS="..."]   build, cut documents, print the chunks, write chunks.jsonl and .parquet
+#   make demo [DOCS="..."]   build, cut documents, print the chunks, answer a QUESTION from the examples
 #   make test                all tests, Rust and Python
 #   make corpora [KINDS="..."]   fetch and build the large corpora of the benchmarks
 #   make bench               what became slower or faster since this machine's last record
@@ -14,6 +14,7 @@
 PYTHON ?= python3
 DOCS ?= README.md CONTRIBUTING.md docs examples/handbook.md
 SIZE ?= 200
+QUESTION ?= How do I rotate the credentials of a service?
 KINDS ?=
 
 VENV := .venv
@@ -77,6 +78,10 @@ demo: $(VENV)/.built
 	@$(BIN)/cantle chunk $(DOCS) --size $(SIZE) --quiet -o chunks.parquet
 	@echo; echo "The handbook at its own structure:"
 	@$(BIN)/cantle chunk examples/handbook.md --strategy structural --size $(SIZE) --quiet --table
+	@$(PIP) install --quiet --no-deps wordllama
+	@echo "The examples, indexed with word vectors, and a question to them:"
+	$(BIN)/cantle index examples -o demo.cantle --quiet
+	$(BIN)/cantle search demo.cantle "$(QUESTION)" --k 2
 	@echo "All of it stands in chunks.jsonl, one JSON object a line, and in chunks.parquet."
 
 test: test-rust test-python

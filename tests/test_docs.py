@@ -64,7 +64,7 @@ def test_json_blocks_are_rows(line: str) -> None:
     assert len(chunk) == 1
 
 
-@pytest.mark.parametrize("command", ["chunk", "inspect", "compare", "bench"])
+@pytest.mark.parametrize("command", ["chunk", "inspect", "compare", "index", "search", "bench"])
 def test_commands_use_options_that_exist(command: str) -> None:
     help_text = subprocess.run(
         [sys.executable, "-m", "cantle", command, "--help"],

@@ -161,7 +161,7 @@ def index(
     if any(source.path != STDIN and _same(source.path, output) for source in found.sources):
         wrong(f"cannot write {output}: it is also an input")
     there = os.path.exists(output)
-    settings: dict[str, Any] = {"blend": None if no_blend else "auto"}
+    settings: dict[str, Any] = {"blend": None} if no_blend else {}
     if index is not None:
         settings["index"] = _INDEXES[index]()
     if half:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
+from types import EllipsisType
 from typing import TYPE_CHECKING
 
 from cantle import _core
@@ -11,11 +12,11 @@ from cantle.embed.door import Embedder, identity
 from cantle.embed.named import resolve
 from cantle.index import Auto, Exact, Hnsw
 from cantle.store.database import Database, set_setting, setting
+from cantle.store.searching import Blend, checked_blend
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from cantle.store.searching import Blend
 
 _DEFAULT = "static"
 _KINDS: dict[str, type[Auto | Exact | Hnsw]] = {"auto": Auto, "exact": Exact, "hnsw": Hnsw}
@@ -39,7 +40,7 @@ class Settings:
         database: Database,
         embedder: Embedder | str | None,
         index: Auto | Exact | Hnsw | None,
-        blend: Blend,
+        blend: Blend | EllipsisType,
         precision: str | None,
     ) -> Settings:
         """Return the settings of a store, checked against what it remembers.
@@ -56,6 +57,7 @@ class Settings:
             known = setting(connection, "embedder")
             name = setting(connection, "embedder_name")
             told = setting(connection, "index")
+            kept_blend = setting(connection, "blend", '"auto"')
         if kept is not None and precision not in (None, kept):
             raise _core.SettingError(f"precision ({precision!r}): the store's is {kept!r}")
         if embedder is None and known is not None:
@@ -64,6 +66,8 @@ class Settings:
             embedder = _DEFAULT if embedder is None else embedder
             given = identity(resolve(embedder))
         index = index or _index_from(told)
+        if isinstance(blend, EllipsisType):
+            blend = checked_blend(json.loads(kept_blend))
         settings = cls(embedder, given, index, blend, precision or kept or "float32")
         settings.check_embedder(known)
         return settings
@@ -110,6 +114,7 @@ class Settings:
             raise _core.SettingError(f"precision ({self.precision!r}): the store's is {kept!r}")
         set_setting(connection, "precision", self.precision)
         set_setting(connection, "index", _as_text(self.index))
+        set_setting(connection, "blend", json.dumps(self.blend))
         if setting(connection, "embedder") is None and self.embedder is not None:
             set_setting(connection, "embedder", self.identity)
             name = self.embedder if isinstance(self.embedder, str) else None

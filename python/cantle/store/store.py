@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -64,7 +65,7 @@ class Store(Reading):
         embedder: Embedder | str | None = None,
         *,
         index: Auto | Exact | Hnsw | None = None,
-        blend: Blend = "auto",
+        blend: Blend | EllipsisType = ...,
         precision: str | None = None,
         readonly: bool = False,
     ) -> Store:
@@ -79,7 +80,8 @@ class Store(Reading):
                 `Auto()` for a new one.
             blend: Whether the index holds each vector blended with its neighbours' in the document:
                 `"auto"`, for small units of prose; the weights of the neighbours on each side, as
-                in `(0.4, 0.2)`; None, for none.
+                in `(0.4, 0.2)`; None, for none. Default: what the store was opened with before;
+                `"auto"` for a new one.
             precision: `"float32"`, or `"float16"` for half the file. Of a new store only.
             readonly: Read only: nothing is made, and a read-only folder will do.
 
@@ -90,7 +92,13 @@ class Store(Reading):
         """
         database = Database(path, readonly=readonly)
         try:
-            settings = Settings.of(database, embedder, index, checked_blend(blend), precision)
+            settings = Settings.of(
+                database,
+                embedder,
+                index,
+                blend if isinstance(blend, EllipsisType) else checked_blend(blend),
+                precision,
+            )
         except BaseException:
             database.close()
             raise
