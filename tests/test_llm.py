@@ -184,6 +184,15 @@ def test_windows_overlap_and_every_end_counts_once(shared):
     assert seen[-1][-1] == 39
 
 
+def test_of_what_windows_share_the_first_half_counts_for_the_earlier_one():
+    sentences = [f"Sentence number {i} is here." for i in range(10)]
+    answers = says('{"ends": [4, 6]}', '{"ends": [2, 5]}')
+    chunks = llm(answers, size=400, window=7, shared=4).split(" ".join(sentences))
+    # The windows are 0 to 6 and 3 to 9; behind 4 the later one begins to count.
+    last = [int(re.findall(r"number (\d+)", text)[-1]) for text in chunks.texts]
+    assert last == [3, 7, 9]
+
+
 def test_one_bad_window_leaves_the_others_alone():
     sentences = [f"Sentence number {i} is here." for i in range(20)]
 
@@ -207,6 +216,14 @@ def test_parents_and_blocks():
     )
     assert [(one.doc, one.source, one.first) for one in chunks.fallbacks] == [(0, 0, 1), (1, 1, 1)]
     assert all(flagged(chunks))
+    # Of parents that overlap, the one that fell back has flags alone.
+
+    def model(prompt):
+        return "no" if "Warm" in prompt else '{"ends": []}'
+
+    parents = cantle.Window(9, 7, unit="words").split(TEXT)
+    children = llm(model).split_within(parents)
+    assert flagged(children) == (children.parent == 0).tolist()
     seen = []
     page = "# Head\n\nOne here. Two here.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nThree here.\n"
     blocks = cantle.blocks(page, format="markdown")
