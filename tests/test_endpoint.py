@@ -219,6 +219,16 @@ def test_the_key_is_nowhere(key):
     assert hash(again) == hash(one)
 
 
+def test_a_forked_process_waits_for_no_thread_of_its_parent(monkeypatch):
+    with Server(FINE) as server:
+        one = endpoint(server, Clock(), concurrency=1)
+        assert one._places.acquire(timeout=1), "as a thread of the parent does"
+        parent = one._pool()
+        monkeypatch.setattr("os.getpid", lambda: 1)
+        assert one.post("/embeddings", {}) == {"data": []}
+        assert one._pool() is not parent
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

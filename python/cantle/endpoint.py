@@ -140,9 +140,18 @@ class Endpoint:
         object.__setattr__(self, "_places", threading.BoundedSemaphore(self.concurrency))
         object.__setattr__(self, "_lock", threading.Lock())
         object.__setattr__(self, "_opened", None)
+        object.__setattr__(self, "_pid", os.getpid())
+
+    def _begin_in_child(self) -> None:
+        """Begin anew in a forked process: its parent's threads hold places that none gives back.
+
+        Nor may it write into its parent's connections.
+        """
+        if self._pid != os.getpid():  # type: ignore[attr-defined]
+            self._begin()
 
     def __getstate__(self) -> dict[str, Any]:
-        own = ("_pace", "_places", "_lock", "_opened")
+        own = ("_pace", "_places", "_lock", "_opened", "_pid")
         return {name: value for name, value in self.__dict__.items() if name not in own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -177,6 +186,7 @@ class Endpoint:
                 answer is no object of JSON.
             ImportError: urllib3 is not installed.
         """
+        self._begin_in_child()
         url = self.url + path
         data = json.dumps({"model": self.model, **body}, ensure_ascii=False).encode()
         with self._places:  # type: ignore[attr-defined]
@@ -282,11 +292,9 @@ class Endpoint:
 
     def _pool(self) -> urllib3.PoolManager:
         with self._lock:  # type: ignore[attr-defined]
-            # A child process must not write into its parent's connections.
-            pid = os.getpid()
-            if self._opened is None or self._opened[0] != pid:  # type: ignore[attr-defined]
-                object.__setattr__(self, "_opened", (pid, _open(self.url, self.concurrency)))
-            pool: urllib3.PoolManager = self._opened[1]  # type: ignore[attr-defined]
+            if self._opened is None:  # type: ignore[attr-defined]
+                object.__setattr__(self, "_opened", _open(self.url, self.concurrency))
+            pool: urllib3.PoolManager = self._opened  # type: ignore[attr-defined]
             return pool
 
 
