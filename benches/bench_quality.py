@@ -41,8 +41,14 @@ def recipes(size: int, model: Any, name: str, lost: Callable[[str], None]) -> li
 
 
 def chosen(found: Sequence[Cut], names: Sequence[str]) -> list[Cut]:
-    """Return the recipes whose names begin with one of `names`, or all."""
-    return [cut for cut in found if not names or cut.name.startswith(tuple(names))]
+    """Return the recipes of these names; all of those that begin so, where none is called so."""
+    known = {cut.name for cut in found}
+    begins = tuple(name for name in names if name not in known)
+    return [
+        cut
+        for cut in found
+        if not names or cut.name in names or (begins and cut.name.startswith(begins))
+    ]
 
 
 def measured(
@@ -110,7 +116,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("folder", type=Path, help=f"texts and {QUESTIONS}")
     made.add_argument("--texts", default="", help="documents of the folder; all")
     made.add_argument("--sizes", default=",".join(map(str, SIZES)), help="limits in tokens")
-    made.add_argument("--strategies", default="", help="the beginnings of recipes' names")
+    made.add_argument("--strategies", default="", help="recipes, or how they begin")
     made.add_argument("--embedder", default="minilm", help="a name of cantle.embed")
     made.add_argument("--against", default=REFERENCE, help="a recipe, or recipe and size")
     made.add_argument("--cache", default=str(CACHE), help="a file of vectors, or none")

@@ -168,7 +168,7 @@ def test_the_command_prints_and_writes(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = folder / "figures.json"
-    names = "cantle recursive,cantle semantic,cantle optimal"
+    names = "cantle recursive,cantle sem,cantle optimal"
     words = ["--sizes", "8,16", "--embedder", EMBEDDER, "--strategies", names, "--json", str(path)]
     monkeypatch.setattr(sys, "argv", ["bench_quality.py", str(folder), *words])
     bench_quality.main()
@@ -179,7 +179,9 @@ def test_the_command_prints_and_writes(
     titles = [f"{result['name']} {result['size']}" for result in told["results"]]
     # Borders by static vectors, and by the ground's own.
     assert "cantle semantic 8" in titles
-    assert f"cantle optimal ({EMBEDDER}) 16" in titles
+    assert f"cantle semantic ({EMBEDDER}) 16" in titles
+    # A whole name is that recipe alone.
+    assert f"cantle optimal ({EMBEDDER}) 16" not in titles
     reference = told["results"][titles.index("cantle recursive 8")]
     assert "differences" not in reference
     semantic = told["results"][titles.index("cantle semantic 8")]
