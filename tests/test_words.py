@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 import cantle
 from cantle import _core
-from cantle.store.fusion import fuse, ranked
+from cantle.store.fusion import fuse
 from cantle.store.words import Words, WordsByStrategy
 
 TEXTS = st.lists(st.text("abc ", max_size=12), max_size=8)
@@ -105,15 +104,6 @@ def test_words_are_counted_anew_only_for_another_version() -> None:
     assert kept.of("large", (1, 2), texts) is not first
     assert kept.of("small", (1, 3), texts) is not first
     assert len(calls) == 3
-
-
-@given(scores=st.lists(st.integers(0, 3), max_size=10), data=st.data())
-def test_only_rows_with_a_score_are_ranked(scores: list[int], data: Any) -> None:
-    rows = sorted(data.draw(st.sets(st.integers(0, len(scores) - 1)))) if scores else []
-    found = ranked(np.array(scores, np.float32), np.array(rows, np.int64))
-    assert found.tolist() == sorted(
-        (row for row in rows if scores[row] > 0), key=lambda row: (-scores[row], row)
-    )
 
 
 @given(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import takewhile
@@ -44,6 +45,41 @@ class _Open:
     tokens: int
 
 
+class _Shelf:
+    """The passages of one document, found by where they stand."""
+
+    def __init__(self) -> None:
+        # No two spans overlap, touch, or have only white space between them.
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        self._passages: list[_Open] = []
+
+    def met(self, spans: Spans, text: str) -> list[_Open]:
+        """Return the passages that spans overlap or touch, or are parted from by white space."""
+        found = []
+        for start, end in spans:
+            at = bisect_right(self._starts, start)
+            # Of those before only the last: more than white space stands before that.
+            if at and _reaches(self._ends[at - 1], start, text):
+                found.append(self._passages[at - 1])
+            while at < len(self._starts) and _reaches(end, self._starts[at], text):
+                found.append(self._passages[at])
+                at += 1
+        return found
+
+    def put(self, passage: _Open) -> None:
+        for start, end in passage.spans:
+            at = bisect_right(self._starts, start)
+            self._starts.insert(at, start)
+            self._ends.insert(at, end)
+            self._passages.insert(at, passage)
+
+    def take(self, passage: _Open) -> None:
+        for start, _ in passage.spans:
+            at = bisect_right(self._starts, start) - 1
+            del self._starts[at], self._ends[at], self._passages[at]
+
+
 class Packer:
     """Takes spans of documents, the best first, and joins them to passages.
 
@@ -66,15 +102,10 @@ class Packer:
         resolved = units.resolve(unit)
         self.unit = units.describe(resolved)
         self.count = counter(resolved)
-        self._open: dict[int, list[_Open]] = {}
-        self._added: dict[int, _Open] = {}
+        self._open: dict[int, _Open] = {}
+        self._shelves: dict[int, _Shelf] = {}
         self._texts: dict[int, str] = {}
         self.size = 0
-
-    @property
-    def room(self) -> int | None:
-        """How much of the budget is left; None without one."""
-        return None if self._budget is None else self._budget - self.size
 
     def add(self, row: int, score: float, spans: Spans) -> bool:
         """Take in spans of a row's document; return whether they fit. Else nothing changes.
@@ -87,35 +118,33 @@ class Packer:
         if not spans:
             return self._add_by_hand(row, score)
         source = int(self._snapshot.source[row])
-        opened, text = self._open.setdefault(source, []), self.text_of(source)
-        rest, joined = [], _Open(list(spans), [], score, "", 0)
-        for passage in opened:
-            if row in passage.rows or _meet(passage.spans, spans, text):
-                joined.spans += passage.spans
-                joined.rows += passage.rows
-                joined.score = max(joined.score, passage.score)
-                joined.tokens -= passage.tokens
-            else:
-                rest.append(passage)
-        joined.spans = union(joined.spans, text)
-        joined.text = BETWEEN.join(text[start:end] for start, end in joined.spans)
-        tokens = self.count(joined.text)
-        if not self._take(joined.tokens + tokens):
+        shelf, text = self._shelves.setdefault(source, _Shelf()), self.text_of(source)
+        met = shelf.met(spans, text)
+        if row in self._open:
+            met.append(self._open[row])
+        met = list({id(passage): passage for passage in met}.values())
+        held = union([*spans, *(span for passage in met for span in passage.spans)], text)
+        read = BETWEEN.join(text[start:end] for start, end in held)
+        tokens = self.count(read)
+        if not self._take(tokens - sum(passage.tokens for passage in met)):
             return False
-        joined.tokens = tokens
-        if row not in joined.rows:
-            joined.rows.append(row)
-        self._open[source] = [*rest, joined]
+        rows = dict.fromkeys([*(at for passage in met for at in passage.rows), row])
+        best = max([score, *(passage.score for passage in met)])
+        joined = _Open(held, list(rows), best, read, tokens)
+        for passage in met:
+            shelf.take(passage)
+        shelf.put(joined)
+        self._open.update(dict.fromkeys(rows, joined))
         return True
 
     def _add_by_hand(self, row: int, score: float) -> bool:
-        if row in self._added:
+        if row in self._open:
             return True
         text = self._snapshot.texts([row])[0]
         tokens = self.count(text)
         fits = self._take(tokens)
         if fits:
-            self._added[row] = _Open([], [row], score, text, tokens)
+            self._open[row] = _Open([], [row], score, text, tokens)
         return fits
 
     def _take(self, tokens: int) -> bool:
@@ -139,13 +168,12 @@ class Packer:
             left_out: The rows that did not fit.
         """
         found = []
-        for source, opened in [*self._open.items(), *((None, [p]) for p in self._added.values())]:
-            for passage in opened:
-                passage.rows.sort(key=ranks.__getitem__)
-                document = int(self._snapshot.source[passage.rows[0]]) if source is None else source
-                place = passage.spans[0][0] if passage.spans else 2**62 + passage.rows[0]
-                key = (document, place) if order == "document" else (ranks[passage.rows[0]],)
-                found.append((key, self._passage(document, passage)))
+        for passage in {id(passage): passage for passage in self._open.values()}.values():
+            passage.rows.sort(key=ranks.__getitem__)
+            document = int(self._snapshot.source[passage.rows[0]])
+            place = passage.spans[0][0] if passage.spans else 2**62 + passage.rows[0]
+            key = (document, place) if order == "document" else (ranks[passage.rows[0]], 0)
+            found.append((key, self._passage(document, passage)))
         found.sort(key=lambda pair: pair[0])
         return Passages([passage for _, passage in found], unit=self.unit, left_out=tuple(left_out))
 
@@ -224,14 +252,6 @@ def union(spans: Spans, text: str) -> Spans:
 
 def _reaches(end: int, start: int, text: str) -> bool:
     return start <= end or text[end:start].isspace()
-
-
-def _meet(some: Spans, others: Spans, text: str) -> bool:
-    return any(
-        _reaches(end, begin, text) if start <= begin else _reaches(stop, start, text)
-        for start, end in some
-        for begin, stop in others
-    )
 
 
 def counter(unit: str | Any) -> Count:

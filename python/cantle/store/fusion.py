@@ -25,17 +25,6 @@ class Fused(NamedTuple):
     """The rank of each row in each ranking, from 1; 0 where it is not in it; [rankings, rows]."""
 
 
-def ranked(scores: NDArray[np.floating], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return those of some rows whose score is above zero, the best first, ties by row.
-
-    Args:
-        scores: Of all rows, [n].
-        rows: Those that are ranked, ascending.
-    """
-    found = rows[scores[rows] > 0]
-    return found[np.argsort(-scores[found], kind="stable")]
-
-
 def fuse(rankings: Sequence[NDArray[np.int64]], k: float = K) -> Fused:
     """Return the rows of several rankings by the sum of `1 / (k + rank)`, ties by row.
 
