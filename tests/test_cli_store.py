@@ -124,7 +124,10 @@ def test_a_store_holds_strategies_beside_each_other() -> None:
         ("sentence", 2),
     ]
     found = search("tea", "--mode", "dense", "--where", "strategy=sentence")["hits"]
-    assert [hit["strategy"] for hit in found] == ["sentence"]
+    assert [(hit["strategy"], hit["source"]) for hit in found] == [
+        ("sentence", "tea.txt"),
+        ("sentence", "keys.md"),
+    ]
 
 
 def test_info_checks_the_file() -> None:
