@@ -24,6 +24,8 @@ APPLICATION = 0x63746C65
 VERSION = 1
 """The version of the tables below."""
 _PAGE = 16_384
+_LEAST = 512
+"""Bytes of the smallest database."""
 _WAIT = 60.0
 """Seconds to wait for another process that writes."""
 
@@ -98,6 +100,8 @@ class Database:
             raise FileNotFoundError(f"{self.path}: no such store")
         if there and Path(self.path).is_dir():
             raise IsADirectoryError(f"{self.path}: a folder, no store")
+        if there and 0 < Path(self.path).stat().st_size < _LEAST:
+            raise self.damaged("it is too short")  # SQLite would begin it anew.
         name, uri = self.path, False
         if self.readonly:
             self._still = self._seen()

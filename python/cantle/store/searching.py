@@ -19,7 +19,7 @@ import numpy as np
 from cantle import _core
 from cantle.blending import blend as blended
 from cantle.digest import hash_parts
-from cantle.index import Auto, Exact, Hnsw, StaleIndex
+from cantle.index import Auto, DamagedIndex, Exact, Hnsw, StaleIndex
 from cantle.store.database import Database, set_setting, setting
 from cantle.store.snapshot import Snapshot
 from cantle.store.words import Words, WordsByStrategy
@@ -264,7 +264,7 @@ def _opened(database: Database, snapshot: Snapshot, index: Hnsw, blend: Blend) -
         return None
     try:
         built = Hnsw.open(index_path(database), stamp=_stamp(settings, cover))
-    except (StaleIndex, OSError):
+    except (StaleIndex, DamagedIndex, OSError):
         return None
     places = {stamp: part for part, stamp in enumerate(snapshot.stamps)}
     rows = np.full(len(built), -1, np.int64)
@@ -315,7 +315,13 @@ def build_index(
     counts = np.diff(snapshot.part_start)[parts].astype("<i8").tobytes()
     settings = _settings(index, snapshot, blend)
     # The file first: if the settings are not written, they do not match it, and it counts as none.
-    built.save(index_path(database), stamp=_stamp(settings, cover))
+    path = index_path(database)
+    try:
+        built.save(path, stamp=_stamp(settings, cover))
+    except OSError as error:
+        if error.filename is None:  # As where the disk is full.
+            error.filename = str(path)
+        raise
     with database.write(counted=False) as connection:
         set_setting(connection, "index_settings", settings)
         set_setting(connection, "index_cover", cover)
