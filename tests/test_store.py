@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -218,7 +219,8 @@ def nan(vectors):
         (lambda v: v / 0.0, "embedder: an infinity in the vector of chunk 'doc1_window_0'"),
         (
             lambda v: np.ones((len(v), 4)),
-            "embedder: vectors of 4 numbers for chunk 'doc1_window_0' and what follows, of 3 before",
+            "embedder: vectors of 4 numbers for chunk 'doc1_window_0' and what follows, of 3 "
+            "before",
         ),
         (lambda v: v[:-1], "embedder: 1 vectors for 2 texts"),
     ],
@@ -229,13 +231,12 @@ def test_what_is_no_vector_is_refused_with_its_chunk(value, message, backfill):
     store = opened(embedder=broken(1, value))
     texts = [" ".join(f"word{doc}{i}" for i in range(8)) for doc in range(3)]
     chunks = words().split_all(texts)
+    act = partial(store.load, chunks, embed=True, batch_size=2)
     if backfill:
         store.load(chunks)
+        act = partial(store.backfill, batch_size=2)
     with pytest.raises(cantle.SettingError) as caught:
-        if backfill:
-            store.backfill(batch_size=2)
-        else:
-            store.load(chunks, embed=True, batch_size=2)
+        act()
     assert str(caught.value) == message
     assert store.info()["embedded"] == 0
     assert store.check() == []
@@ -558,7 +559,8 @@ def test_a_chunk_is_added_with_its_vector_and_stays_behind_the_others():
         (
             ("a", "w", "x\ud800"),
             ValueError,
-            "text ('x\\ud800') holds a lone surrogate at character 1: it cannot be written as UTF-8",
+            "text ('x\\ud800') holds a lone surrogate at character 1: it cannot be written as "
+            "UTF-8",
         ),
     ],
 )
@@ -620,7 +622,7 @@ def test_hits_say_where_they_stand():
     assert hit.metadata["year"] == 2020
     with pytest.raises(IndexError, match=r"^hit 2 of 2$"):
         hits[2]
-    with pytest.raises(TypeError, match="^hits are picked by a number, not by 'a'$"):
+    with pytest.raises(TypeError, match=r"^hits are picked by a number, not by 'a'$"):
         hits["a"]
 
 
@@ -754,7 +756,7 @@ def test_metadata_that_cannot_be_kept_are_refused_with_their_document(value, why
 
 
 def test_a_title_that_cannot_be_written_is_refused():
-    with pytest.raises(cantle.SettingError, match="^metadata of document 'a' cannot be written"):
+    with pytest.raises(cantle.SettingError, match=r"^metadata of document 'a' cannot be written"):
         opened().load(words().split(TEXT, id="a", metadata={"title": "\ud800"}))
 
 
