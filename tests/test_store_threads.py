@@ -81,6 +81,30 @@ def test_readers_see_whole_versions(tmp_path, same, index):
     assert_sound(writer)
 
 
+@pytest.mark.parametrize("mode", ["text", "hybrid"])
+def test_readers_by_words_see_whole_versions(tmp_path, mode):
+    writer, reader = opened(tmp_path / "kb"), opened(tmp_path / "kb")
+    replaced(writer, [0])
+    done = threading.Event()
+
+    def read():
+        while not done.is_set():
+            hits = reader.search("d1 and c2", k=30, mode=mode)
+            assert len({text.split()[0] for text in hits.texts}) == 1
+            passages = reader.retrieve("d1 and c2", budget=100, mode=mode)
+            told = " ".join(passage.passage for passage in passages)
+            assert len({word for word in told.split() if word.startswith("v")}) == 1
+
+    with ThreadPoolExecutor(2) as pool:
+        futures = [pool.submit(read) for _ in range(2)]
+        try:
+            replaced(writer, range(1, ROUNDS))
+        finally:
+            done.set()
+        for future in futures:
+            future.result()
+
+
 def test_a_reader_is_not_starved_by_a_steady_writer(tmp_path):
     # Rows and vectors were read one after the other: a write between them made the reader begin
     # anew, at most eight times.
