@@ -16,7 +16,9 @@ from cantle.chunk import COLUMNS, Chunk, preview
 from cantle.distances import Distances
 from cantle.documents import Arrow, Documents, Skipped, Text, arrow_strings, is_arrow
 from cantle.fallbacks import Fallback
+from cantle.levels import up
 from cantle.numbering import Numbering
+from cantle.places import places
 from cantle.spans import checked_spans
 from cantle.structure import KINDS, Blocks, Report, Structure
 
@@ -276,12 +278,12 @@ class Chunks:
     @property
     def line_start(self) -> NDArray[np.int64]:
         """The line on which each chunk starts, from 1; counted now."""
-        return self._places("line", self.byte_start)
+        return places(self, "line", self.byte_start)
 
     @property
     def line_end(self) -> NDArray[np.int64]:
         """The line on which each chunk's last character stands, from 1; counted now."""
-        return self._places("line", self.byte_end - 1)
+        return places(self, "line", self.byte_end - 1)
 
     @property
     def page(self) -> NDArray[np.int64]:
@@ -290,7 +292,7 @@ class Chunks:
         It is the page of its first block where blocks with pages were handed in (-1 where that is
         not known), else one more than the form feeds before it.
         """
-        return self._places("page", self.byte_start)
+        return places(self, "page", self.byte_start)
 
     @property
     def source_start(self) -> NDArray[np.int64]:
@@ -305,33 +307,43 @@ class Chunks:
         """Where each chunk ends in what was handed in, in UTF-8 bytes; see `source_start`."""
         return self.documents.located(self.doc, self.byte_start, self.byte_end)[1]
 
-    def _places(self, what: str, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-        places = np.zeros(len(self), np.int64)
-        given = self.documents.blocks
-        blocks = self._columns.get("block_start")
-        for doc in np.unique(self.doc).tolist():
-            rows = self.doc == doc
-            own = None if given is None else given[doc]
-            if what == "page" and own is not None and own.page is not None and blocks is not None:
-                pages = np.append(own.page, np.int32(-1))
-                places[rows] = pages[np.minimum(blocks[rows], len(own))]
-                continue
-            text = self.documents.texts[doc]
-            data = np.frombuffer(text.encode() if isinstance(text, str) else text, np.uint8)
-            if what == "page":
-                breaks = np.flatnonzero(data == 12)
-            else:
-                lf, cr = data == 10, data == 13
-                cr[:-1] &= ~lf[1:]
-                breaks = np.flatnonzero(lf | cr)
-            places[rows] = 1 + np.searchsorted(breaks, offsets[rows])
-        return places
-
     @property
     def parent(self) -> NDArray[np.int64]:
         """The row in `parents` that each chunk was cut within; -1 without parents."""
         column = self._columns.get("parent")
         return np.broadcast_to(_NO_PARENT, len(self)) if column is None else column
+
+    @property
+    def parent_ids(self) -> list[str | None]:
+        """The id of each chunk's parent; None without parents; made now."""
+        if self.parents is None:
+            return [None] * len(self)
+        ids = self.parents.ids
+        return [ids[row] for row in self.parent.tolist()]
+
+    @property
+    def level_number(self) -> int:
+        """The level that these are: 1 without parents, else one more than their parents'."""
+        return 1 if self.parents is None else 1 + self.parents.level_number
+
+    def level(self, number: int) -> Chunks:
+        """Return the chunks of one level, of these and all above them: 1 is the outermost.
+
+        Args:
+            number: From 1 to `level_number`, which is these chunks'.
+
+        Raises:
+            SettingError: There is no such level.
+        """
+        return up(self, number)[0]
+
+    def rows_at(self, number: int) -> NDArray[np.int64]:
+        """Return for each chunk the row in `level(number)` that it lies in; int64 [chunks].
+
+        Args:
+            number: As for `level`.
+        """
+        return up(self, number)[1]
 
     @property
     def texts(self) -> list[str]:
@@ -430,6 +442,7 @@ class Chunks:
             and (self.structure is None or self._carries_the_same(other))
             and self.ids == other.ids
             and self.texts == other.texts
+            and np.array_equal(self._columns.get("added", ()), other._columns.get("added", ()))
         )
 
     def _carries_the_same(self, other: Chunks) -> bool:

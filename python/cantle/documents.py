@@ -178,6 +178,11 @@ class Documents:
         titles = [self.title(doc) for doc in range(len(self))]
         return titles if any(titles) else None
 
+    def text(self, doc: int) -> str:
+        """Return the whole text of a document."""
+        text = self.texts[doc]
+        return text.decode() if isinstance(text, bytes) else text
+
     def slice(
         self, doc: int, byte_start: int, byte_end: int, char_start: int, char_end: int
     ) -> str:
