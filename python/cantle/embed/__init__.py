@@ -5,6 +5,7 @@ from __future__ import annotations
 from cantle.embed.cached import Cached
 from cantle.embed.door import Embedder, Progress, embed_all
 from cantle.embed.keyword import Keyword
+from cantle.embed.late import Late, TokenEmbedder
 from cantle.embed.model2vec import Model2Vec
 from cantle.embed.onnx import Onnx
 from cantle.embed.remote import Remote
@@ -14,10 +15,12 @@ __all__ = [
     "Cached",
     "Embedder",
     "Keyword",
+    "Late",
     "Model2Vec",
     "Onnx",
     "Progress",
     "Remote",
     "Static",
+    "TokenEmbedder",
     "embed_all",
 ]

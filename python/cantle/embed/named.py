@@ -7,16 +7,18 @@ from pathlib import Path
 from cantle import _core
 from cantle.embed.door import Embedder
 from cantle.embed.keyword import Keyword
+from cantle.embed.late import Late
 from cantle.embed.model2vec import Model2Vec, is_model2vec
 from cantle.embed.onnx import Onnx, minilm
 from cantle.embed.remote import Remote
 from cantle.embed.static import Static
 
 _KEYWORD = "keyword:"
+_LATE = "late:"
 _REMOTE = "openai:"
 _FORMS = (
-    "'static', 'minilm', 'keyword:TOPIC|TOPIC', a folder of a model, 'openai:MODEL' or "
-    "'openai:MODEL@URL'"
+    "'static', 'minilm', 'keyword:TOPIC|TOPIC', a folder of a model, 'openai:MODEL', "
+    "'openai:MODEL@URL', 'late:' before a model"
 )
 
 
@@ -37,6 +39,8 @@ def resolve(embedder: Embedder | str) -> Embedder:
             return Keyword(embedder.removeprefix(_KEYWORD).split("|"))
         if embedder.startswith(_REMOTE):
             return Remote(embedder.removeprefix(_REMOTE))
+        if embedder.startswith(_LATE):
+            return _late(embedder.removeprefix(_LATE))
         if Path(embedder).is_dir():
             # Such a folder often holds an export of the same vectors to ONNX as well.
             return Model2Vec(embedder) if is_model2vec(embedder) else Onnx(embedder)
@@ -44,3 +48,10 @@ def resolve(embedder: Embedder | str) -> Embedder:
     if not callable(embedder):
         raise TypeError(f"embedder ({embedder!r}) must be a name or a callable")
     return embedder
+
+
+def _late(name: str) -> Late:
+    found = resolve(name)
+    if not isinstance(found, Onnx):
+        raise _core.SettingError(f"embedder ('late:{name}') needs a model that has token vectors")
+    return Late(found)

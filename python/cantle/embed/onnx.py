@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 
 from cantle import _core
 from cantle.digest import digest
+from cantle.embed.late import windows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -135,12 +137,73 @@ class Onnx:
         np.divide(sums, norms, out=sums, where=norms > 0)
         return sums
 
+    def token_vectors(
+        self, text: str, *, window: int | None = None, overlap: int | None = None
+    ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int64]]]:
+        """Yield the tokens of a text in parts, in order: float32 [tokens, d], int64 [tokens, 2].
+
+        The spans count characters; those of the model's special tokens are empty, at the text's
+        ends. A text of more tokens goes through the model in overlapping windows, and each token's
+        vector is that of the window in which it is farthest from an edge. See `Late`.
+
+        Args:
+            text: The text.
+            window: Most tokens in a window, specials included. Default: all that the model takes.
+            overlap: How many tokens a window shares with the next one. Default: a quarter.
+
+        Raises:
+            ImportError: onnxruntime or tokenizers is not installed.
+            SettingError: The model's vectors are no means of its tokens', or it does not take so
+                many tokens, or the overlap leaves none for the window.
+        """
+        if self._pooling != "mean":
+            raise _core.SettingError(
+                f"folder ({os.fspath(self.folder)!r}): its pooling is {self._pooling}; vectors of "
+                "tokens are asked for where it is their mean"
+            )
+        session, tokenizer = self._load()
+        before, behind = _specials(tokenizer)
+        window = self._most if window is None else window
+        room = window - len(before) - len(behind)
+        overlap = max(room, 0) // 4 if overlap is None else overlap
+        if not 0 <= overlap < room:
+            raise _core.SettingError(
+                f"overlap ({overlap}) must be smaller than window ({window}) without its "
+                f"{len(before) + len(behind)} special tokens"
+            )
+        if window > self._most:
+            raise _core.SettingError(
+                f"window ({window}) must not be larger than the model takes ({self._most})"
+            )
+        encoding = tokenizer.encode(text, add_special_tokens=False)
+        parts = [encoding, *encoding.overflowing]
+        ids = np.array([one for part in parts for one in part.ids], np.int64)
+        spans = np.array([one for part in parts for one in part.offsets], np.int64).reshape(-1, 2)
+        covering = windows(len(ids), room, overlap)
+        for first in range(0, len(covering), _ROWS):
+            rows = covering[first : first + _ROWS]
+            taken = np.stack(
+                [np.concatenate([before, ids[row.start : row.end], behind]) for row in rows]
+            )
+            hidden = _hidden(session, taken, np.ones_like(taken))
+            if hidden.ndim != 3:
+                raise _core.SettingError(
+                    f"folder ({os.fspath(self.folder)!r}): the model gives no vectors of tokens"
+                )
+            for row, vectors in zip(rows, hidden, strict=True):
+                # The first window's own specials stand before the text, the last one's behind.
+                start = len(before) + row.first - row.start if row.first else 0
+                ended = row.last == len(ids)
+                end = None if ended else len(before) + row.last - row.start
+                own = [spans[row.first : row.last]]
+                own = [np.zeros((0 if row.first else len(before), 2), np.int64), *own]
+                own.append(np.full((len(behind) * ended, 2), len(text), np.int64))
+                yield vectors[start:end], np.concatenate(own)
+
     def _pooled(
         self, session: Any, ids: NDArray[np.int64], mask: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        known = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        taken = {one.name: known[one.name] for one in session.get_inputs() if one.name in known}
-        hidden: NDArray[np.float32] = session.run(None, taken)[0]
+        hidden = _hidden(session, ids, mask)
         if hidden.ndim == 2:  # pooled by the model itself
             return hidden
         if self._pooling == "cls":
@@ -169,6 +232,20 @@ class Onnx:
                 )
                 _loaded[key] = (session, tokenizer)
             return _loaded[key]
+
+
+def _hidden(session: Any, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+    known = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+    taken = {one.name: known[one.name] for one in session.get_inputs() if one.name in known}
+    hidden: NDArray[np.float32] = session.run(None, taken)[0]
+    return hidden
+
+
+def _specials(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """Return the ids that a tokenizer puts before a text, and those that it puts behind."""
+    encoding = tokenizer.encode("a")
+    own = [i for i, special in enumerate(encoding.special_tokens_mask) if not special]
+    return encoding.ids[: own[0]], encoding.ids[own[-1] + 1 :]
 
 
 def minilm() -> Onnx:
