@@ -17,6 +17,7 @@ from cantle.blending import blend
 from cantle.chat import Chat
 from cantle.chunk import Chunk
 from cantle.chunks import Chunks
+from cantle.context import with_context
 from cantle.distances import Distances
 from cantle.documents import Documents, Skipped
 from cantle.endpoint import Endpoint, EndpointError
@@ -153,4 +154,5 @@ __all__ = [
     "strategy_from_text",
     "where_from_text",
     "window",
+    "with_context",
 ]

@@ -64,7 +64,7 @@ class ChunkTable:
         columns: dict[str, Any] = {
             name: np.ascontiguousarray(column, _DTYPES.get(name, np.int64))
             for name, column in chunks._columns.items()
-            if name != "parent"
+            if name not in ("parent", "added")
         }
         if chunks.structure is not None:
             columns |= chunks.structure.for_arrow()

@@ -26,6 +26,8 @@ COLUMNS = (
 CLAUSE = ("clause_number", "clause_title", "clause_parent", "notes")
 """What chunks that were cut at clauses have beside them."""
 
+_GAP = "\n\n"
+
 
 class Chunk:
     """One chunk: a view of a row of `Chunks`."""
@@ -172,12 +174,19 @@ class Chunk:
         return "" if numbering is None else numbering.note(self._get("note"))
 
     @property
+    def added_context(self) -> str:
+        """What was written of it by `cantle.with_context`; empty where nothing was."""
+        columns = self._chunks._columns
+        return str(columns["added"][self._row]) if "added" in columns else ""
+
+    @property
     def embed_text(self) -> str:
         """What is handed to an embedder: title, heading path and context before the text.
 
         The title is what the document's metadata hold under `title`. Without other wish
         (`Structural(prefix=...)`) it reads `title > heading > heading`, a blank line, the context,
-        the text.
+        the text. What `cantle.with_context` added stands before all of it, a blank line
+        between them: the head of a table stays with its rows.
         """
         before, behind = self.around
         return f"{before}{self.text}{behind}"
@@ -186,7 +195,7 @@ class Chunk:
     def around(self) -> tuple[str, str]:
         """What stands before its text, and behind it, in `embed_text`."""
         lost = self._get("lost") if "lost" in self._chunks._columns else 0
-        return _core.render(
+        before, behind = _core.render(
             self._chunks.template,
             self._chunks.documents.title(self.doc),
             self.heading_path,
@@ -194,6 +203,8 @@ class Chunk:
             self.notes,
             lost,
         )
+        added = self.added_context
+        return f"{added}{_GAP if added else ''}{before}", behind
 
     @property
     def source_start(self) -> int:

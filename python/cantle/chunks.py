@@ -266,6 +266,7 @@ class Chunks:
             and self.numbering is None
             and self.template == _core.TEMPLATE
             and self.documents.titles() is None
+            and "added" not in self._columns
         )
 
     @property
