@@ -17,6 +17,7 @@ from hypothesis import given
 import cantle
 import samples
 from cantle import Recursive, Sentence, Separator, Tokenizer, Whole, Window
+from cantle.strategies.levelled import Levelled
 from cantle.strategies.text import REGISTRY
 from cases import builders
 from processes import in_fresh_process
@@ -119,7 +120,7 @@ TEXTS: Bad = [
 FORM = "name[:size[:overlap[:unit]]][,key=value...]"
 KNOWN = (
     "must be one of whole, window, recursive, sentence, structural, clauses, rows, routed, "
-    "semantic, optimal, document_based, llm"
+    "semantic, optimal, document_based, llm, hierarchical, nested"
 )
 IN_TEXT: Bad = [
     ("unknown", lambda: cantle.strategy_from_text("nope"), ValueError, f"strategy ('nope') {KNOWN}"),
@@ -168,7 +169,9 @@ def test_defaults_and_order_are_the_same_everywhere(name):
     strategy = REGISTRY[name]()
     names = [field.name for field in dataclasses.fields(strategy)]
     assert names[:4] == ["size", "overlap", "unit", "trim"]
-    assert [getattr(strategy, n) for n in names[:4]] == [512, 0, "cl100k_base", True]
+    # The size of a strategy with levels is that of the finest: 2048 / 512 / 128.
+    size = 128 if issubclass(REGISTRY[name], Levelled) else 512
+    assert [getattr(strategy, n) for n in names[:4]] == [size, 0, "cl100k_base", True]
     assert all(field.kw_only for field in dataclasses.fields(strategy)[4:])
     assert REGISTRY[name].__name__.lower() == name.replace("_", "")
     assert strategy.strategy == name

@@ -210,7 +210,7 @@ WRONG = [
     (
         ["-s", "magic"],
         "strategy ('magic') must be one of whole, window, recursive, sentence, structural, "
-        "clauses, rows, routed, semantic, optimal, document_based, llm",
+        "clauses, rows, routed, semantic, optimal, document_based, llm, hierarchical, nested",
     ),
     (["-s", "window:8,deep=2"], "strategy ('window:8,deep=2'): 'deep=2' sets nothing of window"),
     (["-s", "window:x"], "size ('x') must be a whole number"),

@@ -64,7 +64,8 @@ def agree(
 # `laws/test_structure_laws.py` has a slow account of structure; rows, clauses and what is routed
 # have oracles of their own.
 BY_MEANING = {"semantic", "optimal", "document_based"}
-OF_BLOCKS = {"structural", "rows", "clauses", "routed"} | BY_MEANING
+LEVELLED = {"hierarchical", "nested"}
+OF_BLOCKS = {"structural", "rows", "clauses", "routed"} | BY_MEANING | LEVELLED
 
 
 @pytest.mark.parametrize("unit", UNITS)

@@ -190,6 +190,10 @@ def test_an_embedder_makes_semantic_possible():
         cantle.SettingError, match="semantic asks a model about sentences, which Routed does not"
     ):
         cantle.Routed(sources=[cantle.Declared("*", strategy="semantic:90")])
+    with pytest.raises(cantle.SettingError) as caught:
+        cantle.Routed(sources=[cantle.Declared("*", strategy="nested:90")])
+    message = "source '*': nested puts levels above its chunks, which Routed does not do"
+    assert str(caught.value) == message
 
 
 def test_semantic_over_a_structured_text_is_warned_of():

@@ -79,6 +79,7 @@ class Splitter:
         rows: tuple[object, bool, str, str | None] | None = None,
         clauses: tuple[bool, Sequence[str], str | None, str | None] | None = None,
         meaning: _Meaning | None = None,
+        hierarchy: Sequence[tuple[object, tuple[float, object] | None]] | None = None,
     ) -> Splitter: ...
     def split(
         self,

@@ -95,6 +95,25 @@ pub struct Columns {
     pub structure: StructureColumns,
     /// The pieces whose vectors were compared.
     pub compared: ComparedColumns,
+    /// The levels of groups above the chunks, the one next to them first; none without chunks.
+    pub levels: Vec<GroupColumns>,
+}
+
+/// Groups of one level, in order.
+#[derive(Default)]
+pub struct GroupColumns {
+    /// Behind which chunk each ends.
+    pub ends: Vec<i64>,
+    /// Units in it.
+    pub size: Vec<i64>,
+}
+
+impl GroupColumns {
+    /// Adds groups of chunks, of which the first is the row `rows`.
+    fn extend(&mut self, rows: usize, ends: impl Iterator<Item = i64>, sizes: &[i64]) {
+        self.ends.extend(ends.map(|end| rows as i64 + end));
+        self.size.extend_from_slice(sizes);
+    }
 }
 
 /// Pieces whose vectors were compared, in order. Offsets are half-open and within the document.
@@ -153,9 +172,14 @@ impl Columns {
     }
 
     fn push(&mut self, source: &Source<'_>, index: &CharIndex<'_>, made: Made, size: usize) {
-        let Made { chunks, structure, compared } = made;
+        let Made { chunks, structure, compared, levels } = made;
         self.compared.push(source, &compared);
         let rows = self.len();
+        self.levels.resize_with(levels.len().max(self.levels.len()), GroupColumns::default);
+        for (column, groups) in self.levels.iter_mut().zip(levels) {
+            let sizes: Vec<i64> = groups.sizes.iter().map(|&size| size as i64).collect();
+            column.extend(rows, groups.ends.iter().map(|&end| end as i64), &sizes);
+        }
         let same = source.ascii && source.byte_start == source.char_start;
         if !same {
             self.fill_chars();
@@ -194,9 +218,14 @@ impl Columns {
         let (rows, more) = (self.len(), other.len());
         self.structure.append(rows, more, std::mem::take(&mut other.structure));
         self.compared.append(&mut other.compared);
+        self.levels.resize_with(self.levels.len().max(other.levels.len()), GroupColumns::default);
+        for (mine, theirs) in self.levels.iter_mut().zip(std::mem::take(&mut other.levels)) {
+            mine.extend(rows, theirs.ends.into_iter(), &theirs.size);
+        }
         if rows == 0 {
             other.structure = std::mem::take(&mut self.structure);
             other.compared = std::mem::take(&mut self.compared);
+            other.levels = std::mem::take(&mut self.levels);
             *self = other;
             return;
         }

@@ -1,4 +1,8 @@
 //! The strategies of the core: checked settings, and one function over one text.
+//!
+//! * [`hierarchical`]: chunks with levels of groups above them
+
+mod hierarchical;
 
 use std::borrow::Cow;
 
@@ -8,6 +12,7 @@ use crate::cuts::Level;
 use crate::cuts::separators::Separator;
 use crate::error::{Error, Result};
 use crate::guard::Guard;
+use crate::meaning::hierarchical::{Groups, Hierarchy};
 use crate::meaning::pieces::{pieces, shown};
 use crate::meaning::vectors::Vectors;
 use crate::meaning::{Compared, Meaning, Reading};
@@ -59,6 +64,8 @@ pub enum Strategy {
     Clauses(ClauseCuts),
     /// Where the vectors of its pieces say that it turns to something else.
     Meaning(Meaning),
+    /// The largest meaningful pieces that fit, with levels of groups above them.
+    Hierarchical(Hierarchy),
 }
 
 /// How a document is cut at the rows of its tables.
@@ -100,6 +107,9 @@ pub struct Structural {
     pub template: Option<Template>,
 }
 
+/// What a text is opened at of which nothing is known.
+const RECURSIVE: [Level; 5] =
+    [Level::Paragraph, Level::Line, Level::Sentence, Level::Word, Level::WordPart];
 /// What the words of a block are opened at.
 const WORDS: [Level; 3] = [Level::Sentence, Level::Word, Level::WordPart];
 
@@ -107,8 +117,7 @@ impl Strategy {
     /// Paragraphs, then lines, sentences, words and what UAX #29 sees inside words.
     #[must_use]
     pub fn recursive() -> Self {
-        use Level::{Line, Paragraph, Sentence, Word, WordPart};
-        Self::Levels(vec![Paragraph, Line, Sentence, Word, WordPart])
+        Self::Levels(RECURSIVE.to_vec())
     }
 
     /// The caller's separators, in order.
@@ -150,11 +159,13 @@ pub struct Made {
     pub structure: Option<Structure>,
     /// The pieces whose vectors were compared.
     pub compared: Vec<Compared>,
+    /// The levels of groups above the chunks, the one next to them first.
+    pub levels: Vec<Groups>,
 }
 
 impl From<(Vec<Packed>, Option<Structure>)> for Made {
     fn from((chunks, structure): (Vec<Packed>, Option<Structure>)) -> Self {
-        Self { chunks, structure, compared: Vec::new() }
+        Self { chunks, structure, compared: Vec::new(), levels: Vec::new() }
     }
 }
 
@@ -317,6 +328,9 @@ impl Splitter {
             Strategy::Meaning(meaning) => {
                 self.under_ruler(Ask(meaning), document, measure, threads, guard)
             }
+            Strategy::Hierarchical(Hierarchy::Joined(_)) => {
+                self.under_ruler(hierarchical::Ask, document, measure, threads, guard)
+            }
             _ => Ok(Vec::new()),
         }
     }
@@ -372,6 +386,9 @@ impl Splitter {
     ) -> Result<Made> {
         let Document { text, form, title, .. } = document;
         let limit = self.limit;
+        if let Strategy::Hierarchical(own) = &self.strategy {
+            return self.hierarchical(own, document, ruler, count, guard);
+        }
         let (format, template) = match &self.strategy {
             Strategy::Structural(own) => (Some(own.format), own.template.as_ref()),
             Strategy::Rows(own) => (Some(own.format), own.template.as_ref()),
@@ -393,7 +410,8 @@ impl Splitter {
             let span = (0, text.len());
             let opened = cutting.opened(meaning, &reading, None, span, &WORDS[1..])?;
             let chunks = packer.by_turns(&opened)?;
-            return Ok(Made { chunks, structure: None, compared: reading.finish()? });
+            let compared = reading.finish()?;
+            return Ok(Made { compared, ..(chunks, None).into() });
         };
         let known = match form {
             Form::In(format) => Some(format),
@@ -422,13 +440,13 @@ impl Splitter {
                 [Level::Sentence, below @ ..] => Within::Sentences(below),
                 levels => Within::Blocks(levels),
             },
-            Strategy::Whole | Strategy::Window => Within::Text,
+            Strategy::Whole | Strategy::Window | Strategy::Hierarchical(_) => Within::Text,
         };
         let blocks = &*blocks;
         let cutting = Cutting { text, ruler, limit, guard, blocks, count, template, title };
         let (chunks, mut structure) = cutting.run(&within, |packer| self.pack(packer))?;
         structure.clauses = found;
-        Ok(Made { chunks, structure: Some(structure), compared: reading.finish()? })
+        Ok(Made { compared: reading.finish()?, ..(chunks, Some(structure)).into() })
     }
 
     /// Packs a text of whose blocks nothing is known, or which have no say.
@@ -444,6 +462,7 @@ impl Splitter {
             Strategy::Structural(_)
             | Strategy::Rows(_)
             | Strategy::Clauses(_)
+            | Strategy::Hierarchical(_)
             | Strategy::Meaning(_) => {
                 Err(Error::Internal("a document is cut at its structure without blocks".into()))
             }

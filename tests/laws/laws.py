@@ -108,6 +108,33 @@ def small_chunks_are_merged(cell: Cell, chunks: cantle.Chunks) -> None:
             assert cell.counted.count(joined) > cell.strategy.size
 
 
+def parents_are_unions(cell: Cell, chunks: cantle.Chunks) -> None:
+    """Each level above is tiled by the one below: from the first one's start to the last's end.
+
+    Sizes are counted by the real counter, and are over the limit of a level for one chunk alone.
+    """
+    limits = list(getattr(cell.strategy, "limits", ()))
+    assert chunks.level_number == 1 + len(limits)
+    below = chunks
+    while (above := below.parents) is not None:
+        limit = limits.pop()
+        groups: dict[int, list[tuple[int, int]]] = {}
+        for row, span in zip(below.parent.tolist(), spans(below), strict=True):
+            groups.setdefault(row, []).append(span)
+        assert list(groups) == list(range(len(above)))
+        for (start, end), size, flags, mine in zip(
+            spans(above), above.size.tolist(), above.flags.tolist(), groups.values(), strict=True
+        ):
+            assert (start, end) == (mine[0][0], mine[-1][1])
+            assert size == cell.counted.count(cell.text[start:end])
+            assert bool(flags & cantle.OVERSIZE) == (size > limit)
+            assert size <= limit or len(mine) == 1
+        spans_lie_inside_and_in_order(cell.text, above)
+        both_spans_select_the_same_text(cell.text, above)
+        ids_are_unique(above)
+        below = above
+
+
 def ids_are_unique(chunks: cantle.Chunks) -> None:
     assert len(set(chunks.ids)) == len(chunks)
 

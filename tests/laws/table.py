@@ -54,6 +54,12 @@ SETTINGS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "retries": st.just(0),
         "min_size": st.sampled_from([None, 0.3]),
     },
+    "hierarchical": {
+        "parent_sizes": st.sampled_from([None, (900, 200), (120, 100)]),
+        "distances": st.sampled_from([None, (1, 0.3)]),
+        "groups": st.sampled_from([None, (2, 5)]),
+    },
+    "nested": {"parent_sizes": st.sampled_from([None, (900, 200), (120, 100)])},
     "document_based": {
         "percentile": st.sampled_from([None, 0]),
         "depth": st.sampled_from(["auto", "all", 1]),

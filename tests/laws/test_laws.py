@@ -31,7 +31,9 @@ def test_every_strategy_is_listed():
 @given(data=st.data())
 def test_the_laws(name, unit, data):
     cell = data.draw(cells(name, unit))
-    laws.check(cell, cell.strategy.split(cell.text))
+    chunks = cell.strategy.split(cell.text)
+    laws.check(cell, chunks)
+    laws.parents_are_unions(cell, chunks)
 
 
 @over_all
@@ -43,9 +45,11 @@ def test_a_child_lies_inside_its_parent(name, unit, data):
     more = [cell.text, *data.draw(several)]
     parents = cantle.Recursive(data.draw(st.integers(5, 60)), unit="chars").split_all(more)
     children = cell.strategy.split_within(parents)
-    assert np.all(np.diff(children.parent) >= 0)
+    assert children.level(1) is parents
+    within = children.rows_at(1)
+    assert np.all(np.diff(within) >= 0)
     for row, parent in enumerate(parents):
-        mine = children[children.parent == row]
+        mine = children[within == row]
         assert np.all(mine.doc == parent.doc)
         assert mine.texts == cell.strategy.split(parent.text).texts
         own = {

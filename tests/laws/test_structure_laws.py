@@ -175,7 +175,9 @@ def test_every_strategy_over_blocks_keeps_the_laws(name, data, text):
                 assert path[-1].startswith(f"{want[-1]} - ")
                 path = (*path[:-1], want[-1])
             assert path == want
-    if name in ("recursive", "sentence", "structural", "semantic", "optimal", "document_based"):
+    laws.parents_are_unions(Cell(strategy, text, counted), chunks)
+    whole = ("recursive", "sentence", "structural", "semantic", "optimal", "document_based")
+    if name in (*whole, "hierarchical", "nested"):
         for block in blocks:
             if block["kind"] in structure_oracle.WHOLE:
                 tables_are_whole_or_flagged(text, block, chunks, strategy, counted)

@@ -9,7 +9,7 @@ from cantle import Chunks
 from cantle.chunk import CLAUSE
 from cantle.cli.carried import EMBEDDED, LOCATED, OWN, Carried
 from cantle.cli.formats import Missing
-from cantle.cli.output import Sink, text_columns
+from cantle.cli.output import Sink, text_columns, written
 from cantle.cli.rows import Batch
 
 try:
@@ -29,6 +29,7 @@ _TYPES = {
     **dict.fromkeys((*OWN, *LOCATED), pa.int64()),
     **dict.fromkeys(("id", "source", "kind", "context", *CLAUSE), pa.string()),
     **dict.fromkeys(("text", EMBEDDED), pa.large_string()),
+    **{"level": pa.int32(), "parent_id": pa.string()},
     **{"ordinal": pa.int32(), "flags": pa.uint32(), "heading_path": pa.list_(pa.string())},
 }
 """The types of a chunk's own columns, where it has them."""
@@ -63,9 +64,9 @@ class ArrowFile(Sink):
 
     def write(self, chunks: Chunks, batch: Batch) -> None:
         """Take the chunks of some documents, and write what has gathered."""
-        if len(chunks):
-            own = own_columns(chunks, self._carried.own)
-            columns = [*own, *self._carry(chunks, batch)]
+        for level in written(chunks, self._carried.own) if len(chunks) else ():
+            own = own_columns(level, self._carried.own)
+            columns = [*own, *self._carry(level, batch)]
             table = pa.Table.from_arrays(columns, schema=self._schema)
             self._held.append(table)
             self._rows += table.num_rows
@@ -129,6 +130,10 @@ def own_columns(chunks: Chunks, names: tuple[str, ...] = OWN) -> list[Any]:
 def _listed(chunks: Chunks, name: str) -> list[Any]:
     if name == EMBEDDED:
         return chunks.embed_texts
+    if name == "level":
+        return [chunks.level_number] * len(chunks)
+    if name == "parent_id":
+        return chunks.parent_ids
     if name in LOCATED:
         column: list[Any] = getattr(chunks, name).tolist()
         return column

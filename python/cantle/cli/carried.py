@@ -17,6 +17,7 @@ from cantle.cli.formats import TABLES, TYPED, Unreadable, opened, told
 from cantle.cli.inputs import Source
 from cantle.cli.rows import Columns, Skip
 from cantle.strategies import Splitting
+from cantle.strategies.levelled import Levelled
 
 OWN = (
     "id",
@@ -35,6 +36,8 @@ STRUCTURE = ("kind", "heading_path", "context")
 """The columns before the text of chunks that were cut at their document's structure."""
 LOCATED = ("source_start", "source_end")
 """The columns behind the spans of a run that reads HTML: where a chunk stands in it, in bytes."""
+LEVELS = ("level", "parent_id")
+"""The columns behind the source of chunks with levels above them, which are written as well."""
 EMBEDDED = "embed_text"
 """The column behind the text where what stands before it was asked for."""
 REST = "metadata"
@@ -48,7 +51,9 @@ def own_columns(strategy: Splitting, sources: Iterable[Source]) -> tuple[str, ..
     structure = STRUCTURE if known else ()
     clause = CLAUSE if strategy.strategy in ("clauses", "routed") else ()
     embedded = (EMBEDDED,) if getattr(strategy, "prefix", None) is not None else ()
-    return (*OWN[:spans], *located, *OWN[spans:-1], *structure, *clause, OWN[-1], *embedded)
+    levels = LEVELS if isinstance(strategy, Levelled) else ()
+    places = (*OWN[:2], *levels, *OWN[2:spans], *located, *OWN[spans:-1])
+    return (*places, *structure, *clause, OWN[-1], *embedded)
 
 
 @dataclass

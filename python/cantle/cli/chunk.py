@@ -44,7 +44,7 @@ def chunk(
             "-s",
             metavar="TEXT",
             help="whole, window, recursive, sentence, structural, rows, clauses, routed, semantic, "
-            "optimal, document_based or llm, alone or with settings: "
+            "optimal, document_based, llm, hierarchical or nested, alone or with settings: "
             "name[:size[:overlap[:unit]]][,key=value...], as in window:60:12:words. The options "
             "below fill in what it leaves out; a setting given in "
             "both ways must be the same.",
@@ -99,8 +99,8 @@ def chunk(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="For semantic, optimal and document_based: static, the word vectors of "
-            "cantle[embed] (the default), minilm, the folder of an ONNX or model2vec model, "
+            help="For semantic, optimal, document_based and hierarchical: static, the word vectors "
+            "of cantle[embed] (the default), minilm, the folder of an ONNX or model2vec model, "
             "openai:MODEL or openai:MODEL@URL, an OpenAI-compatible server, or "
             "keyword:TOPIC|TOPIC, counts of words.",
             rich_help_panel="Cutting",
@@ -285,6 +285,7 @@ def chunk(
       cantle chunk 'src/**/*.py' --strategy structural -o code.jsonl
       cantle chunk notes.txt --strategy semantic --embedder static --estimate
       cantle chunk notes.txt -s llm --model openai:llama3.2@http://localhost:11434/v1
+      cantle chunk notes.txt --strategy hierarchical:128,parent_sizes=2048/512 -o levels.jsonl
       cantle chunk faq.jsonl --column answer --id-column key -o - | head -3
       cantle chunk 'pages/*.parquet' --carry url,date -o chunks.parquet
       curl -s https://example.org/notes.txt | cantle chunk - --size 200
@@ -299,7 +300,8 @@ def chunk(
     what --format says. Parquet and Arrow need the extra cantle[arrow].
 
     A document's id is its path below the folder that was given; a row's is file:line. A chunk's is
-    document_name_number.
+    document_name_number. Of hierarchical and nested all three levels are written, with the columns
+    level (1 is the largest) and parent_id; counts are those of level 3.
 
     Exit status: 0, all done; 1, something was skipped, a chunk was over --max-tokens, --strict
     stopped, or writing failed; 2, the call is wrong and nothing was done; 130, Ctrl-C.

@@ -37,8 +37,16 @@ _MADE = {
     "heading_path": "heading_paths",
     "context": "contexts",
     "embed_text": "embed_texts",
+    "parent_id": "parent_ids",
 }
 """Columns that `Chunks` makes as lists, and what it calls them."""
+
+
+def written(chunks: Chunks, own: tuple[str, ...]) -> list[Chunks]:
+    """Return what is written of chunks: themselves; with a column `level` those above as well."""
+    if "level" not in own:
+        return [chunks]
+    return [chunks.level(number) for number in range(1, chunks.level_number + 1)]
 
 
 def rows(
@@ -48,6 +56,8 @@ def rows(
     columns = [
         [getattr(chunk, name) for chunk in chunks]
         if name in CLAUSE
+        else [chunks.level_number] * len(chunks)
+        if name == "level"
         else getattr(chunks, _MADE[name])
         if name in _MADE
         else getattr(chunks, name).tolist()
@@ -74,8 +84,9 @@ class JsonLines(Sink):
 
     def write(self, chunks: Chunks, batch: Batch) -> None:
         """Write the chunks of some documents."""
-        for row in rows(chunks, batch.metadata, self._own):
-            self._stream.write(_json_bytes(row) + b"\n")
+        for level in written(chunks, self._own):
+            for row in rows(level, batch.metadata, self._own):
+                self._stream.write(_json_bytes(row) + b"\n")
 
 
 class Csv(Sink):
@@ -92,11 +103,12 @@ class Csv(Sink):
         """Write the chunks of some documents."""
         carried = text_columns(batch.metadata or [{}] * len(batch), self._carried)
         records = list(zip(*carried, strict=True)) if carried else [()] * len(batch)
-        own = rows(chunks, None, self._carried.own)
-        for doc, row in zip(chunks.doc.tolist(), own, strict=True):
-            if "heading_path" in row:
-                row["heading_path"] = as_json(row["heading_path"])
-            self._records.writerow([*row.values(), *records[doc]])
+        for level in written(chunks, self._carried.own):
+            own = rows(level, None, self._carried.own)
+            for doc, row in zip(level.doc.tolist(), own, strict=True):
+                if "heading_path" in row:
+                    row["heading_path"] = as_json(row["heading_path"])
+                self._records.writerow([*row.values(), *records[doc]])
 
     def close(self) -> None:
         """Let the stream go, all written."""

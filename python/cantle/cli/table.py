@@ -16,7 +16,7 @@ from rich.text import Text
 from cantle import OVERSIZE, Chunks
 from cantle.bench.table import is_number, markdown
 from cantle.cli.carried import OWN
-from cantle.cli.output import Sink, rows
+from cantle.cli.output import Sink, rows, written
 from cantle.cli.rows import Batch
 
 _WIDTH = 100
@@ -47,7 +47,8 @@ class Table(Sink):
 
     def write(self, chunks: Chunks, batch: Batch) -> None:
         """Print the chunks of some documents."""
-        lines = [_cells(row) for row in rows(chunks, None, self._own)]
+        shown = written(chunks, self._own)
+        lines = [_cells(row) for level in shown for row in rows(level, None, self._own)]
         if not lines:
             return
         begun = any(self._widths)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from cantle.strategies.clauses import Clauses
 from cantle.strategies.document_based import DocumentBased
+from cantle.strategies.hierarchical import Hierarchical
 from cantle.strategies.llm import Llm
+from cantle.strategies.nested import Nested
 from cantle.strategies.optimal import Optimal
 from cantle.strategies.recursive import Recursive, Separator
 from cantle.strategies.routed import Declared, Routed
@@ -21,7 +23,9 @@ __all__ = [
     "Clauses",
     "Declared",
     "DocumentBased",
+    "Hierarchical",
     "Llm",
+    "Nested",
     "Optimal",
     "Recursive",
     "Routed",

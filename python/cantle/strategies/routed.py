@@ -123,6 +123,7 @@ class Routed(Splitting):
         return router.Route(strategy, rule, reasons, warnings, found.facts, made)
 
     def _declared_strategy(self, declared: Declared, chosen: str) -> Splitting:
+        from cantle.strategies.levelled import Levelled
         from cantle.strategies.pieces import ByPieces
         from cantle.strategies.text import REGISTRY, strategy_from_text
 
@@ -140,6 +141,11 @@ class Routed(Splitting):
             raise _core.SettingError(
                 f"source {declared.glob!r}: {name} asks a model about sentences, which "
                 "Routed does not do"
+            )
+        if name in REGISTRY and issubclass(REGISTRY[name], Levelled):
+            raise _core.SettingError(
+                f"source {declared.glob!r}: {name} puts levels above its chunks, which Routed does "
+                "not do"
             )
         if declared.target and name in REGISTRY:
             if "target" in {field.name for field in fields(REGISTRY[name])}:  # type: ignore[arg-type]

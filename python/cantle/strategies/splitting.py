@@ -63,6 +63,7 @@ class Splitting:
         rows: tuple[object, bool, str, str | None] | None = None,
         clauses: tuple[bool, list[str], str | None, str | None] | None = None,
         meaning: tuple[Any, ...] | None = None,
+        hierarchy: Sequence[tuple[object, tuple[float, object] | None]] | None = None,
         core: str | None = None,
     ) -> None:
         """Check the settings and build the core's splitter; called by `__post_init__`."""
@@ -83,6 +84,7 @@ class Splitting:
             rows,
             clauses,
             meaning,
+            hierarchy,
         )
         unit_name = units.describe(unit)
         # Derived once: a short text is cut in less time than these take.

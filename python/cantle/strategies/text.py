@@ -8,7 +8,9 @@ from typing import Any
 from cantle import _core
 from cantle.strategies.clauses import Clauses
 from cantle.strategies.document_based import DocumentBased
+from cantle.strategies.hierarchical import Hierarchical
 from cantle.strategies.llm import Llm
+from cantle.strategies.nested import Nested
 from cantle.strategies.optimal import Optimal
 from cantle.strategies.recursive import Recursive
 from cantle.strategies.routed import Routed
@@ -24,7 +26,7 @@ REGISTRY: dict[str, type[Splitting]] = {
     strategy.strategy: strategy
     for strategy in (
         *(Whole, Window, Recursive, Sentence, Structural, Clauses, Rows, Routed),
-        *(Semantic, Optimal, DocumentBased, Llm),
+        *(Semantic, Optimal, DocumentBased, Llm, Hierarchical, Nested),
     )
 }
 """Every strategy by its name. The laws run over all of them."""
@@ -34,6 +36,8 @@ _SETTINGS = {field.name for one in REGISTRY.values() for field in fields(one)}  
 _UNWRITABLE = ("separators", "scope", "progress", "label")
 """Settings that no string can say."""
 _POSITIONAL = ("size", "overlap", "unit")
+_PAIRS = ("parent_sizes", "distances", "groups")
+"""Settings of two numbers, one for level 1 and one for level 2, written `2048/512`."""
 
 
 def strategy_from_text(text: str, **defaults: Any) -> Splitting:
@@ -153,12 +157,19 @@ def _value(key: str, text: str) -> Any:
         if text.lower() not in ("true", "false"):
             raise _core.SettingError(f"{key} ({text!r}) must be true or false")
         return text.lower() == "true"
-    if key in ("percentile", "distance", "deviations"):
-        try:
-            return float(text)
-        except ValueError:
-            raise _core.SettingError(f"{key} ({text!r}) must be a number") from None
+    if key in _PAIRS:
+        parts = text.split("/")
+        if len(parts) != 2:
+            raise _core.SettingError(f"{key} ({text!r}) must be two numbers, as in 2048/512")
+        return tuple(_number(key, part, text) for part in parts)
+    return _number(key, text, text)
+
+
+def _number(key: str, part: str, text: str) -> float:
+    exact = key not in ("percentile", "distance", "distances", "deviations")
     try:
-        return int(text.replace("_", ""))
+        return int(part.replace("_", "")) if exact else float(part)
     except ValueError:
-        raise _core.SettingError(f"{key} ({text!r}) must be a whole number") from None
+        kind = "a whole number" if exact else "a number"
+        kind = kind if part == text else f"two {kind.removeprefix('a ')}s"
+        raise _core.SettingError(f"{key} ({text!r}) must be {kind}") from None

@@ -6,7 +6,11 @@
 //! * [`threshold`]: what distance is far
 //! * [`turns`]: where chunks end, by a distance
 //! * [`optimal`]: where they end, by the best of all segmentations
+//! * [`neighbours`]: neighbours joined, the likest first
+//! * [`hierarchical`]: the levels above chunks that are made so, or top down
 
+pub mod hierarchical;
+pub mod neighbours;
 pub mod optimal;
 pub mod pieces;
 pub mod threshold;

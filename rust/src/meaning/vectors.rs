@@ -107,14 +107,14 @@ pub fn quick_dot(a: &[f32], b: &[f32]) -> f32 {
 
 /// The product of two vectors.
 #[must_use]
-pub fn dot<A: Copy + Into<f64>>(a: &[A], b: &[f32]) -> f64 {
+pub fn dot<A: Copy + Into<f64>, B: Copy + Into<f64>>(a: &[A], b: &[B]) -> f64 {
     let mut sums = [0.0_f64; LANES];
     let (heads, tails) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
     let rest = heads.remainder().iter().zip(tails.remainder());
-    let rest: f64 = rest.map(|(&x, &y)| x.into() * f64::from(y)).sum();
+    let rest: f64 = rest.map(|(&x, &y)| x.into() * y.into()).sum();
     for (x, y) in heads.zip(tails) {
         for lane in 0..LANES {
-            sums[lane] += x[lane].into() * f64::from(y[lane]);
+            sums[lane] += x[lane].into() * y[lane].into();
         }
     }
     sums.iter().sum::<f64>() + rest

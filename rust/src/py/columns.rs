@@ -2,7 +2,7 @@
 
 use numpy::{Element, IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
 use super::structure;
 use crate::batch::Columns;
@@ -48,6 +48,11 @@ pub(super) fn dict(py: Python<'_>, columns: Columns) -> PyResult<Bound<'_, PyDic
         compared.set_item("distance", array(py, columns.compared.distance))?;
         compared.set_item("threshold", array(py, columns.compared.threshold))?;
         dict.set_item("compared", compared)?;
+    }
+    if !columns.levels.is_empty() {
+        let levels = columns.levels.into_iter();
+        let pairs = levels.map(|level| (array(py, level.ends), array(py, level.size)));
+        dict.set_item("levels", PyList::new(py, pairs.collect::<Vec<_>>())?)?;
     }
     Ok(dict)
 }

@@ -17,6 +17,8 @@ use super::tokenizer::Tokenizer;
 use crate::batch::{Asked, Columns, Source, asked_all, asked_measured, split_all, split_measured};
 use crate::cuts::separators::{Separator, Side};
 use crate::error::Error;
+use crate::meaning::hierarchical::{Hierarchy, Joined};
+use crate::meaning::neighbours::Until;
 use crate::meaning::threshold::Threshold;
 use crate::meaning::vectors::Vectors;
 use crate::meaning::{Ends, Meaning, Mode};
@@ -170,6 +172,29 @@ fn meaning(parts: Option<MeaningParts<'_>>) -> PyResult<Meaning> {
     Ok(Meaning { ends, sections, buffer, least, target: number("target", &target)? })
 }
 
+/// For each level above the chunks, the one next to them first: most units in a group, and for levels
+/// that are made of neighbours the most that joining two may add, and how many groups are enough.
+type HierarchyParts<'py> = Vec<(Bound<'py, PyAny>, Option<(f64, Bound<'py, PyAny>)>)>;
+
+fn hierarchy(parts: Option<HierarchyParts<'_>>) -> PyResult<Hierarchy> {
+    let (mut joined, mut nested) = (Vec::new(), Vec::new());
+    for (size, until) in parts.unwrap_or_default() {
+        let size = number("parent_sizes", &size)?;
+        match until {
+            Some((far, groups)) => {
+                let until = Until { far, groups: number("groups", &groups)? };
+                joined.push(Joined { size, until });
+            }
+            None => nested.push(size),
+        }
+    }
+    match (joined.is_empty(), nested.is_empty()) {
+        (false, true) => Ok(Hierarchy::Joined(joined)),
+        (true, false) => Ok(Hierarchy::Nested(nested)),
+        _ => Err(SettingError::new_err("hierarchical needs levels of one kind")),
+    }
+}
+
 /// The vectors of all pieces, and the row at which those of each text start, and behind the last.
 type VectorParts<'py> = (PyReadonlyArray2<'py, f32>, Vec<usize>);
 
@@ -188,7 +213,7 @@ fn give<'s>(sources: &mut [Source<'s>], vectors: Option<&'s VectorParts<'_>>) ->
 #[pymethods]
 impl Splitter {
     #[new]
-    #[pyo3(signature = (strategy, size, overlap, unit, trim, min_size, separators, structural=None, rows=None, clauses=None, meaning=None))]
+    #[pyo3(signature = (strategy, size, overlap, unit, trim, min_size, separators, structural=None, rows=None, clauses=None, meaning=None, hierarchy=None))]
     #[expect(clippy::too_many_arguments, reason = "one argument per setting")]
     fn new(
         strategy: &str,
@@ -202,6 +227,7 @@ impl Splitter {
         rows: Option<RowParts<'_>>,
         clauses: Option<ClauseParts>,
         meaning: Option<MeaningParts<'_>>,
+        hierarchy: Option<HierarchyParts<'_>>,
     ) -> PyResult<Self> {
         let limit = Limit {
             size: number("size", size)?,
@@ -214,6 +240,7 @@ impl Splitter {
             ("rows", _) => Strategy::Rows(self::rows(rows)?),
             ("clauses", _) => Strategy::Clauses(self::clauses(clauses)?),
             ("meaning", _) => Strategy::Meaning(self::meaning(meaning)?),
+            ("hierarchical", _) => Strategy::Hierarchical(self::hierarchy(hierarchy)?),
             ("recursive", Some(parts)) => Strategy::separators(self::separators(parts)?),
             ("recursive", None) => Strategy::recursive(),
             ("sentence", _) => Strategy::sentence(),

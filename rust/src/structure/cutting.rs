@@ -65,6 +65,8 @@ pub enum Within<'l> {
     Sections(Depth, usize, &'l [Level]),
     /// Blocks: packed together while they fit, opened at these levels.
     Blocks(&'l [Level]),
+    /// The same within each section, of which these are the starts.
+    Nested(&'l [usize], &'l [Level]),
     /// Blocks and the sentences in them: packed together while they fit, opened at these levels.
     Sentences(&'l [Level]),
     /// The rows of tables, one after the other, opened at their cells and then at these levels.
@@ -119,6 +121,12 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
                 levels.extend_from_slice(below);
                 packer.by_levels(&levels)?
             }
+            Within::Nested(starts, below) => packer.by_sections(starts, |start, end| {
+                let blocks = within_span(blocks, start, end);
+                let mut levels = levels::blocks(self.text, blocks, &fits)?;
+                levels.extend_from_slice(below);
+                Ok(levels.into())
+            })?,
             Within::Sentences(below) => {
                 let mut levels = levels::sentences(self.text, blocks, self.guard)?;
                 levels.extend_from_slice(below);
