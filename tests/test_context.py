@@ -35,12 +35,12 @@ def cut():
     return cantle.Recursive(3, unit="words").split_all(TEXTS)
 
 
-@pytest.mark.parametrize("calls", [1, 3])
-def test_it_stands_before_the_text_and_is_written_once(calls):
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_it_stands_before_the_text_and_is_written_once(concurrency):
     chunks, writer = cut(), Writer()
     told = []
     found = with_context(
-        chunks, writer, calls=calls, progress=lambda done, of: told.append((done, of))
+        chunks, writer, concurrency=concurrency, progress=lambda done, of: told.append((done, of))
     )
     assert [c.embed_text for c in chunks] == chunks.texts
     assert found.texts == chunks.texts
@@ -55,7 +55,7 @@ def test_it_stands_before_the_text_and_is_written_once(calls):
     asked = [(TEXTS[0], text) for text in chunks.texts[:3]]
     asked += [(TEXTS[1], text) for text in chunks.texts[3:5]]
     assert sorted(writer.asked) == sorted(asked)
-    if calls == 1:
+    if concurrency == 1:
         assert writer.asked == asked
     assert (len(told), told[-1]) == (5, (6, 6))
     assert found != chunks
@@ -106,9 +106,9 @@ def test_a_file_keeps_what_was_written(tmp_path):
 def test_a_failure_in_a_thread_comes_out_and_what_was_written_is_kept(tmp_path):
     file = tmp_path / "contexts.sqlite"
     with pytest.raises(RuntimeError, match="the model is gone"):
-        with_context(cut(), Writer(fails=("Pour it.",)), cache=file, calls=2)
+        with_context(cut(), Writer(fails=("Pour it.",)), cache=file, concurrency=2)
     writer = Writer()
-    with_context(cut(), writer, cache=file, calls=2)
+    with_context(cut(), writer, cache=file, concurrency=2)
     assert 2 <= len(writer.asked) < 5
 
 
@@ -117,10 +117,10 @@ def test_a_failure_in_a_thread_comes_out_and_what_was_written_is_kept(tmp_path):
     [
         (lambda: with_context("x", str), TypeError, "chunks must be Chunks, not str"),
         (lambda: with_context(cut(), "x"), TypeError, "write ('x') must be callable"),
-        (lambda: with_context(cut(), Writer(), calls=0), cantle.SettingError,
-         "calls (0) must be at least 1"),
-        (lambda: with_context(cut(), Writer(), calls=1.5), TypeError,
-         "calls (1.5) must be a whole number"),
+        (lambda: with_context(cut(), Writer(), concurrency=0), cantle.SettingError,
+         "concurrency (0) must be at least 1"),
+        (lambda: with_context(cut(), Writer(), concurrency=1.5), TypeError,
+         "concurrency (1.5) must be a whole number"),
         (lambda: with_context(cut(), Writer(), model=""), TypeError,
          "model ('') must be a string that is not empty"),
         (lambda: with_context(cut(), lambda *_: None), TypeError,

@@ -335,7 +335,7 @@ def test_twice_the_text_is_twice_the_work(settings, mode, size):
         (
             {"embedder": "x"},
             "embedder ('x') must be one of 'static', 'minilm', 'keyword:TOPIC|TOPIC', a folder of "
-            "a model, 'openai:MODEL' or 'openai:MODEL@URL', or a callable",
+            "a model, 'openai:MODEL', 'openai:MODEL@URL', 'late:' before a model, or a callable",
         ),
         ({"percentile": 101}, "percentile (101) must be from 0 to 100"),
         ({"percentile": -0.1}, "percentile (-0.1) must be from 0 to 100"),

@@ -14,12 +14,12 @@ from cantle import _core, units
 from cantle.arrow import ChunkTable, TextColumn
 from cantle.chunk import COLUMNS, Chunk, preview
 from cantle.distances import Distances
-from cantle.documents import Arrow, Documents, Skipped, Text, arrow_strings, is_arrow
+from cantle.documents import Arrow, Documents, Skipped, Text
 from cantle.fallbacks import Fallback
 from cantle.levels import up
 from cantle.numbering import Numbering
 from cantle.places import places
-from cantle.spans import checked_spans
+from cantle.spans import columns_at
 from cantle.structure import KINDS, Blocks, Report, Structure
 
 if TYPE_CHECKING:
@@ -125,28 +125,9 @@ class Chunks:
         """
         if not isinstance(name, str) or not name:
             raise TypeError(f"name ({name!r}) must be a string that is not empty")
-        if offsets not in ("chars", "bytes"):
-            raise _core.SettingError(f"offsets ({offsets!r}) must be 'chars' or 'bytes'")
-        if isinstance(texts, str | bytes):
-            raise TypeError("texts must be a sequence of texts, not one text")
-        given = arrow_strings(texts, "texts") if is_arrow(texts) else texts
-        documents = Documents(given, ids, metadata)  # type: ignore[arg-type]
-        if len(spans) != len(documents):
-            raise _core.SettingError(f"spans has {len(spans)} entries for {len(documents)} texts")
-        rows = [checked_spans(i, text, spans[i], offsets) for i, text in enumerate(documents.texts)]
-        doc = np.repeat(np.arange(len(documents)), [len(row) for row in rows])
-        # Columns: byte start, byte end, char start.
-        table = np.concatenate([*rows, np.empty((0, 3), np.int64)])
-        resolved = units.resolve(unit)
-        spans_of = (table[:, 0], table[:, 1], table[:, 2])
-        columns = units.whole(resolved).split_within(documents.texts, doc, *spans_of, 1)
-        columns.pop("parent", None)
-        if (forms := documents.forms()) is not None:
-            columns |= _core.carried(
-                documents.texts, forms, columns["doc"], columns["byte_start"], columns["byte_end"]
-            )
-            columns["flags"] = columns.pop("part")
-        return cls(_read_only(columns), documents, name=name, unit=units.describe(resolved))
+        documents, columns = columns_at(texts, spans, offsets, ids, metadata, unit)
+        unit = units.describe(units.resolve(unit))
+        return cls(_read_only(columns), documents, name=name, unit=unit)
 
     @property
     def doc(self) -> NDArray[np.int32]:

@@ -7,17 +7,18 @@ one.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TypeAlias
 
 import numpy as np
 
-from cantle import _core
 from cantle.chunks import Chunks
 from cantle.documents import check_writable
 from cantle.embed.door import Progress
 from cantle.kept import key_of, opened
+from cantle.limits import whole
+from cantle.parallel import in_order
 from cantle.units import identity
 
 Writer: TypeAlias = Callable[[str, str], str]
@@ -58,7 +59,7 @@ def with_context(
     *,
     cache: str | os.PathLike[str] | None = None,
     model: str | None = None,
-    calls: int = 1,
+    concurrency: int = 1,
     progress: Progress | None = None,
 ) -> Chunks:
     """Return the same chunks with what `write` says of each at the start of its `embed_text`.
@@ -74,7 +75,7 @@ def with_context(
         cache: A file that keeps the answers; it is made where there is none. None: none is kept.
         model: What the answers are kept under. Default: what fingerprints know `write` by; name the
             model where that tells it not.
-        calls: Most calls at once; more than one are made in threads of their own.
+        concurrency: Most calls at a time; more than one are made in threads of their own.
         progress: Called after each call with how many chunks are done, and how many there are.
 
     Raises:
@@ -93,10 +94,7 @@ def with_context(
         raise TypeError(f"chunks must be Chunks, not {type(chunks).__qualname__}")
     if not callable(write):
         raise TypeError(f"write ({write!r}) must be callable")
-    if isinstance(calls, bool) or not isinstance(calls, int | np.integer):
-        raise TypeError(f"calls ({calls!r}) must be a whole number")
-    if calls < 1:
-        raise _core.SettingError(f"calls ({calls}) must be at least 1")
+    concurrency = whole("concurrency", concurrency, 1)
     if model is not None and (not isinstance(model, str) or not model):
         raise TypeError(f"model ({model!r}) must be a string that is not empty")
     known = identity(write) if model is None else model
@@ -109,8 +107,8 @@ def with_context(
         missing = [key for key in asked if key not in found]
         done = sum(len(asked[key]) for key in found)
         firsts = [asked[key][0] for key in missing]
-        for number, told in _calls(chunks, write, firsts, int(calls)):
-            key = missing[number]
+        answered = in_order(lambda row, _: _answer(chunks, write, row), firsts, concurrency)
+        for key, told in zip(missing, answered, strict=True):
             if kept is not None:
                 kept.keep(known, [(key, told.encode())])
             answers[asked[key]] = told
@@ -129,31 +127,6 @@ def _asked(chunks: Chunks) -> dict[bytes, list[int]]:
             documents[doc] = key_of(chunks.documents.text(doc))
         asked.setdefault(key_of(f"{documents[doc].hex()} {text}"), []).append(row)
     return asked
-
-
-def _calls(chunks: Chunks, write: Writer, rows: list[int], calls: int) -> Iterator[tuple[int, str]]:
-    """Yield numbers of rows with what is said of them, as answers come in."""
-    if calls == 1:
-        for number, row in enumerate(rows):
-            yield number, _answer(chunks, write, row)
-        return
-    from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-
-    waiting = iter(enumerate(rows))
-    with ThreadPoolExecutor(calls) as pool:
-        running: dict[Future[str], int] = {}
-        try:
-            while True:
-                while len(running) < calls and (one := next(waiting, None)) is not None:
-                    number, row = one
-                    running[pool.submit(_answer, chunks, write, row)] = number
-                if not running:
-                    return
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    yield running.pop(future), future.result()
-        finally:
-            for future in running:
-                future.cancel()
 
 
 def _answer(chunks: Chunks, write: Writer, row: int) -> str:

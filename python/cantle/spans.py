@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cantle import _core
-from cantle.documents import Text
+from cantle import _core, units
+from cantle.documents import Arrow, Documents, Text, arrow_strings, is_arrow
+from cantle.structure import Blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,3 +58,39 @@ def repeated(doc: NDArray[Any], start: NDArray[np.int64], end: NDArray[np.int64]
     first, last = start[order] + shift, end[order] + shift
     reached = np.maximum.accumulate(last)[:-1]
     return int(np.clip(np.minimum(last[1:], reached) - first[1:], 0, None).sum())
+
+
+def columns_at(
+    texts: Sequence[Text | Blocks] | Arrow,
+    spans: Sequence[Iterable[tuple[int, int]]],
+    offsets: str,
+    ids: Iterable[str] | None,
+    metadata: Iterable[Mapping[str, Any]] | None,
+    unit: units.Unit,
+) -> tuple[Documents, dict[str, Any]]:
+    """Return the documents and the columns of chunks at a caller's positions.
+
+    See `Chunks.from_spans`.
+    """
+    if offsets not in ("chars", "bytes"):
+        raise _core.SettingError(f"offsets ({offsets!r}) must be 'chars' or 'bytes'")
+    if isinstance(texts, str | bytes):
+        raise TypeError("texts must be a sequence of texts, not one text")
+    given = arrow_strings(texts, "texts") if is_arrow(texts) else texts
+    documents = Documents(given, ids, metadata)  # type: ignore[arg-type]
+    if len(spans) != len(documents):
+        raise _core.SettingError(f"spans has {len(spans)} entries for {len(documents)} texts")
+    rows = [checked_spans(i, text, spans[i], offsets) for i, text in enumerate(documents.texts)]
+    doc = np.repeat(np.arange(len(documents)), [len(row) for row in rows])
+    # Columns: byte start, byte end, char start.
+    table = np.concatenate([*rows, np.empty((0, 3), np.int64)])
+    resolved = units.resolve(unit)
+    spans_of = (table[:, 0], table[:, 1], table[:, 2])
+    columns = units.whole(resolved).split_within(documents.texts, doc, *spans_of, 1)
+    columns.pop("parent", None)
+    if (forms := documents.forms()) is not None:
+        columns |= _core.carried(
+            documents.texts, forms, columns["doc"], columns["byte_start"], columns["byte_end"]
+        )
+        columns["flags"] = columns.pop("part")
+    return documents, columns

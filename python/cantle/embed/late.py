@@ -11,6 +11,7 @@ import numpy as np
 from cantle import _core
 from cantle.chunks import Chunks
 from cantle.embed.door import Progress, identity
+from cantle.limits import whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,12 +98,8 @@ class Late:
             raise TypeError(f"embedder ({self.embedder!r}) must have token_vectors")
         for name, least in (("window", 1), ("overlap", 0)):
             value = getattr(self, name)
-            if value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"{name} ({value!r}) must be a whole number")
-            if value < least:
-                raise _core.SettingError(f"{name} ({value}) must be at least {least}")
+            if value is not None:
+                object.__setattr__(self, name, whole(name, value, least))
         if self.window is not None and self.overlap is not None and self.overlap >= self.window:
             raise _core.SettingError(
                 f"overlap ({self.overlap}) must be smaller than window ({self.window})"

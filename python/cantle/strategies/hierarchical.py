@@ -7,8 +7,9 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from cantle.embed.door import BATCH_SIZE, Embedder, Progress
+from cantle.limits import number, whole
 from cantle.strategies.levelled import Levelled, pair
-from cantle.strategies.meaning import ByMeaning, number, whole
+from cantle.strategies.meaning import ByMeaning
 from cantle.strategies.splitting import Splitting
 from cantle.units import Unit
 

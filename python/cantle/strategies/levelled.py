@@ -10,7 +10,7 @@ import numpy as np
 from cantle import _core
 from cantle.chunks import Chunks
 from cantle.documents import Documents
-from cantle.strategies.meaning import whole
+from cantle.limits import whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
