@@ -129,7 +129,6 @@ def test_a_failure_in_a_thread_comes_out_and_what_was_written_is_kept(tmp_path):
          "context of chunk 'doc0_recursive_0' ('\\ud800') holds a lone surrogate at character 0: "
          "it cannot be written as UTF-8"),
     ],
-    ids=str,
 )  # fmt: skip
 def test_wrong_calls(call, kind, message):
     with pytest.raises(kind) as caught:
