@@ -295,7 +295,7 @@ def test_a_target_folder_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch)
         raise PermissionError(13, "Permission denied")
 
     write("a.txt")
-    monkeypatch.setattr("cantle.cli.target.tempfile.mkstemp", refuse)
+    monkeypatch.setattr("cantle.target.tempfile.mkstemp", refuse)
     result = cli("a.txt", "-o", "out.jsonl")
     assert (result.status, result.err) == (2, "cantle: cannot write out.jsonl: Permission denied\n")
 

@@ -335,7 +335,7 @@ def test_a_target_that_cannot_be_written(
         raise error
 
     write("a.txt")
-    monkeypatch.setattr("cantle.cli.target.tempfile.mkstemp", refuse)
+    monkeypatch.setattr("cantle.target.tempfile.mkstemp", refuse)
     result = cli("a.txt", "-o", output)
     assert (result.status, result.err) == (2, f"cantle: cannot write {output}: {message}\n")
     assert os.listdir() == ["a.txt"]

@@ -46,7 +46,7 @@ class Settings:
         """Return the settings of a store, checked against what it remembers.
 
         Raises:
-            SettingError: They contradict it.
+            SettingError: They contradict it, or the embedder's vectors are of more than a text.
         """
         if index is not None and not isinstance(index, Auto | Exact | Hnsw):
             raise TypeError(f"index ({index!r}) must be Exact(), Hnsw() or Auto()")
@@ -64,7 +64,9 @@ class Settings:
             embedder, given = name, known
         else:
             embedder = _DEFAULT if embedder is None else embedder
-            given = identity(resolve(embedder))
+            resolved = resolve(embedder)
+            _refuse_late(resolved)
+            given = identity(resolved)
         index = index or _index_from(told)
         if isinstance(blend, EllipsisType):
             blend = checked_blend(json.loads(kept_blend))
@@ -88,6 +90,7 @@ class Settings:
 
     def with_embedder(self, embedder: Embedder | str) -> Settings:
         """Return the settings with another embedder."""
+        _refuse_late(resolve(embedder))
         return replace(self, embedder=embedder, identity=identity(resolve(embedder)))
 
     def check_embedder(self, known: str | None) -> None:
@@ -119,6 +122,19 @@ class Settings:
             set_setting(connection, "embedder", self.identity)
             name = self.embedder if isinstance(self.embedder, str) else None
             set_setting(connection, "embedder_name", name)
+
+
+def _refuse_late(embedder: Embedder) -> None:
+    """Raise for an embedder whose vectors are of more than a text.
+
+    Raises:
+        SettingError: Each of its vectors depends on a whole document.
+    """
+    if hasattr(embedder, "embed_chunks"):
+        raise _core.SettingError(
+            f"embedder ({embedder!r}): its vectors depend on the whole document, and a store keeps "
+            "one for each text: search them by cantle.index"
+        )
 
 
 def _as_text(index: Auto | Exact | Hnsw) -> str:
