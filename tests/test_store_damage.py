@@ -301,6 +301,19 @@ def test_an_index_that_was_cut_off_or_overwritten_is_built_anew(path):
     assert_right(path, rows)
 
 
+def test_check_reads_every_byte_of_the_index(path):
+    filled(path, index=HNSW)
+    file = Path(f"{path}.hnsw")
+    whole = file.read_bytes()
+    for at in range(0, len(whole), len(whole) // 40):
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with opened(path) as store:
+            assert [problem[:9] for problem in store.check()] == ["the index"]
+    file.write_bytes(whole)
+    with opened(path) as store:
+        assert store.check() == []
+
+
 def test_an_index_of_another_store_is_not_taken(tmp_path):
     rows = filled(tmp_path / "one", index=HNSW)
     filled(tmp_path / "two", docs=range(3, 33), index=HNSW)

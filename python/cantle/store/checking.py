@@ -11,7 +11,7 @@ from cantle.digest import hash_parts
 from cantle.store import writing
 from cantle.store.database import VERSION, Database, StoreError, setting
 from cantle.store.parts import HASH, ROW, embedded_texts, text_hash, unpacked
-from cantle.store.searching import Searcher, index_path
+from cantle.store.searching import Searcher, damage_of_index, index_path
 from cantle.store.snapshot import vectors_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def problems(database: Database) -> list[str]:
     """Return what is wrong with a store, in words; nothing where all is right.
 
     Every text is hashed and every vector read: that a vector is of its text, that spans lie in
-    their documents, that a part is what its stamp says.
+    their documents, that a part is what its stamp says. So is the index, byte by byte.
     """
     found: list[str] = []
     try:
@@ -40,6 +40,7 @@ def problems(database: Database) -> list[str]:
                 found += _sources(connection)
             if not found:
                 found += _parts(connection)
+        found += damage_of_index(database)
     except StoreError as error:
         if database.closed:
             raise

@@ -287,6 +287,28 @@ def _opened(database: Database, snapshot: Snapshot, index: Hnsw, blend: Blend) -
     return _Covering(built, rows) if lost <= len(snapshot) / 2 else None
 
 
+def damage_of_index(database: Database) -> list[str]:
+    """Return what is wrong with the file beside the store, every byte of which is read.
+
+    One that is missing, or was built of another state, is not wrong: it is not used.
+    """
+    path = index_path(database)
+    if database.in_memory or not path.is_file() or find_spec("faiss") is None:
+        return []
+    with database.read() as connection:
+        settings = setting(connection, "index_settings")
+        cover = setting(connection, "index_cover")
+    if cover is None:
+        return []
+    try:
+        Hnsw.open(path, stamp=_stamp(settings, cover), whole=True)
+    except StaleIndex:
+        return []
+    except (DamagedIndex, OSError) as error:
+        return [f"the index, which is searched only where it is whole: {error}"]
+    return []
+
+
 def is_stale(database: Database, snapshot: Snapshot, index: Hnsw, blend: Blend) -> bool:
     """Return whether an index file is to be built: there is none, or too much changed since."""
     found = _opened(database, snapshot, index, blend)
