@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 _MODELS = ("model.onnx", "onnx/model.onnx")
 _ROWS = 32
 """Texts that the model is given at once: more cost memory, and are no faster on a processor."""
+_LEAST, _MOST = 8, 256
+"""The fewest tokens that a model may take, and the most where nothing says how many."""
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _POOLING = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
 
 _loading = threading.Lock()
-_loaded: dict[tuple[str, str], tuple[Any, Any]] = {}
+_loaded: dict[tuple[int, str, str, int], tuple[Any, Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,8 @@ class Onnx:
         most = self.max_tokens
         if most is not None and (isinstance(most, bool) or not isinstance(most, int)):
             raise TypeError(f"max_tokens ({most!r}) must be a whole number")
-        if most is not None and most < 8:
-            raise _core.SettingError(f"max_tokens ({most}) must be at least 8")
+        if most is not None and most < _LEAST:
+            raise _core.SettingError(f"max_tokens ({most}) must be at least {_LEAST}")
         if not self._model.is_file():
             raise _core.SettingError(f"folder ({os.fspath(self.folder)!r}) has no model.onnx")
         if not self._tokenizer.is_file():
@@ -83,7 +86,16 @@ class Onnx:
     def _most(self) -> int:
         if self.max_tokens is not None:
             return self.max_tokens
-        return int(self._said("sentence_bert_config.json").get("max_seq_length") or 256)
+        said = self._said("sentence_bert_config.json").get("max_seq_length")
+        if said is not None and (not isinstance(said, int) or said < _LEAST):
+            raise _core.SettingError(
+                f"folder ({os.fspath(self.folder)!r}): max_seq_length ({said!r}) must be a whole "
+                f"number of at least {_LEAST}"
+            )
+        # What the model has no positions for it fails at.
+        most = self._said("config.json").get("max_position_embeddings")
+        places = most if isinstance(most, int) and most >= _LEAST else _MOST
+        return min(_MOST, places) if said is None else said
 
     @property
     def _pooling(self) -> str:
@@ -97,7 +109,10 @@ class Onnx:
 
     def _said(self, name: str) -> dict[str, Any]:
         path = Path(self.folder) / name
-        said = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+        try:
+            said = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+        except (ValueError, RecursionError) as error:
+            raise _core.SettingError(f"{path}: no JSON ({error})") from None
         return said if isinstance(said, dict) else {}
 
     def __call__(self, texts: list[str]) -> NDArray[np.float32]:
@@ -107,6 +122,7 @@ class Onnx:
             ImportError: onnxruntime or tokenizers is not installed.
         """
         session, tokenizer = self._load()
+        pooling = self._pooling
         pieces: list[Any] = []
         owner: list[int] = []
         for row, encoding in enumerate(tokenizer.encode_batch(texts)):
@@ -126,7 +142,7 @@ class Onnx:
             for i, row in enumerate(rows):
                 ids[i, : lengths[row]] = pieces[row].ids
                 mask[i, : lengths[row]] = 1
-            pooled = self._pooled(session, ids, mask)
+            pooled = _pooled(session, ids, mask, pooling)
             if vectors is None:
                 vectors = np.empty((len(pieces), pooled.shape[1]), np.float32)
             vectors[rows] = pooled
@@ -200,44 +216,23 @@ class Onnx:
                 own.append(np.full((len(behind) * ended, 2), len(text), np.int64))
                 yield vectors[start:end], np.concatenate(own)
 
-    def _pooled(
-        self, session: Any, ids: NDArray[np.int64], mask: NDArray[np.int64]
-    ) -> NDArray[np.float32]:
-        hidden = _hidden(session, ids, mask)
-        if hidden.ndim == 2:  # pooled by the model itself
-            return hidden
-        if self._pooling == "cls":
-            pooled = hidden[:, 0]
-        else:
-            pooled = (hidden * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
-        norms = np.linalg.norm(pooled, axis=1, keepdims=True)
-        unit: NDArray[np.float32] = pooled / np.maximum(norms, 1e-12)
-        return unit
-
     def _load(self) -> tuple[Any, Any]:
         for package in ("onnxruntime", "tokenizers"):
             if find_spec(package) is None:
                 raise ImportError(f"the embedder needs {package}: install cantle[embed]")
-        import onnxruntime
-        import tokenizers
-
-        key = (str(self._model), f"{self._tokenizer} {self._most}")
+        # The threads of a session do not follow into a forked process: each has its own.
+        key = (os.getpid(), str(self._model), str(self._tokenizer), self._most)
         with _loading:
             if key not in _loaded:
-                tokenizer = tokenizers.Tokenizer.from_file(str(self._tokenizer))
-                tokenizer.no_padding()
-                tokenizer.enable_truncation(self._most)
-                session = onnxruntime.InferenceSession(
-                    str(self._model), providers=["CPUExecutionProvider"]
-                )
-                _loaded[key] = (session, tokenizer)
+                _loaded[key] = (_session(self._model), _tokenizer(self._tokenizer, self._most))
             return _loaded[key]
 
 
 def _hidden(session: Any, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-    known = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-    taken = {one.name: known[one.name] for one in session.get_inputs() if one.name in known}
-    hidden: NDArray[np.float32] = session.run(None, taken)[0]
+    known = dict(zip(_INPUTS, (ids, mask, np.zeros_like(ids)), strict=True))
+    hidden: NDArray[np.float32] = session.run(
+        None, {one.name: known[one.name] for one in session.get_inputs()}
+    )[0]
     return hidden
 
 
@@ -246,6 +241,49 @@ def _specials(tokenizer: Any) -> tuple[list[int], list[int]]:
     encoding = tokenizer.encode("a")
     own = [i for i, special in enumerate(encoding.special_tokens_mask) if not special]
     return encoding.ids[: own[0]], encoding.ids[own[-1] + 1 :]
+
+
+def _session(path: Path) -> Any:
+    import onnxruntime
+
+    try:
+        session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime has errors of its own kind for each fault.
+        raise _core.SettingError(f"{path}: no model that onnxruntime runs ({error})") from None
+    for one in session.get_inputs():
+        if one.name not in _INPUTS:
+            raise _core.SettingError(
+                f"{path}: the input {one.name!r} is none of {', '.join(_INPUTS)}"
+            )
+    return session
+
+
+def _tokenizer(path: Path, most: int) -> Any:
+    import tokenizers
+
+    try:
+        tokenizer = tokenizers.Tokenizer.from_file(str(path))
+    except Exception as error:  # It raises bare exceptions.
+        raise _core.SettingError(f"{path}: no tokenizer ({error})") from None
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(most)
+    return tokenizer
+
+
+def _pooled(
+    session: Any, ids: NDArray[np.int64], mask: NDArray[np.int64], pooling: str
+) -> NDArray[np.float32]:
+    """Return a vector for each row of tokens."""
+    hidden = _hidden(session, ids, mask)
+    if hidden.ndim == 2:  # pooled by the model itself
+        return np.asarray(hidden, np.float32)
+    if pooling == "cls":
+        pooled = hidden[:, 0]
+    else:
+        pooled = (hidden * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
+    norms = np.linalg.norm(pooled, axis=1, keepdims=True)
+    unit: NDArray[np.float32] = pooled / np.maximum(norms, 1e-12)
+    return unit
 
 
 def minilm() -> Onnx:
