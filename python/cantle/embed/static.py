@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cantle import _core
-from cantle.embed.tables import encoded, read_table
+from cantle.embed.tables import read_table
+from cantle.embed.words import Words
 from cantle.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _TABLE = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 
 _loading = threading.Lock()
-_loaded: dict[Path, tuple[NDArray[np.float32], Tokenizer]] = {}
+_loaded: dict[Path, tuple[NDArray[np.float32], Words]] = {}
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class Static:
         Raises:
             ImportError: The package that carries the vectors is not installed.
         """
-        table, tokenizer = _read(_folder())
-        return _core.mean_vectors(table, *encoded(tokenizer, texts))
+        table, encode = _read(_folder())
+        return _core.mean_vectors(table, *encode(texts))
 
 
 def _folder() -> Path:
@@ -61,9 +62,10 @@ def _folder() -> Path:
     return Path(spec.origin).parent
 
 
-def _read(folder: Path) -> tuple[NDArray[np.float32], Tokenizer]:
+def _read(folder: Path) -> tuple[NDArray[np.float32], Words]:
     with _loading:
         if folder not in _loaded:
             table = read_table(folder / _TABLE, "embedding.weight")
-            _loaded[folder] = (table, Tokenizer.from_file(folder / _TOKENIZER))
+            file = (folder / _TOKENIZER).read_text("utf-8")
+            _loaded[folder] = (table, Words(Tokenizer.from_json(file), file))
         return _loaded[folder]

@@ -1,0 +1,107 @@
+"""Tokens by words, each encoded once, are those of whole texts."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+
+import pytest
+import tokenizers
+
+import cantle
+from cantle.embed import words as module
+from cantle.embed.words import Words, words_stand_alone
+
+PIECES = [
+    *(" ", "  ", "   ", "\u2581", "\u2581\u2581", "a", "ab", "the", "he", "t", "\n", "\t", "\xe9"),
+    *("\u6f22", "\U0001f600", "\0", "\u3000", "b" * 70, " a", "b ", "ab\u2581a", "."),
+]
+
+
+def llama(pieces=("a", "b", "t", "h", "e", "\u2581"), merges=None, **changes):
+    """A tokenizer of Llama's kind: bytes for what is not in the vocabulary, no pre-tokenizer."""
+    merges = merges or [
+        ("t", "h"), ("th", "e"), ("h", "e"), ("\u2581", "the"), ("\u2581", "a"), ("a", "b"),
+        ("\u2581", "\u2581"), ("b", "b"), ("bb", "bb"),
+    ]  # fmt: skip
+    names = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), *pieces]
+    names += [one + other for one, other in merges]
+    vocab = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    model = tokenizers.models.BPE(
+        vocab, merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True
+    )
+    made = tokenizers.Tokenizer(model)
+    made.normalizer = tokenizers.normalizers.Sequence([
+        tokenizers.normalizers.Prepend("\u2581"), tokenizers.normalizers.Replace(" ", "\u2581"),
+    ])  # fmt: skip
+    return made
+
+
+def words_of(made) -> tuple[Words, tokenizers.Tokenizer]:
+    file = made.to_str()
+    return Words(cantle.Tokenizer.from_json(file), file), made
+
+
+def texts(number):
+    rng = random.Random(5)
+    return ["", *("".join(rng.choices(PIECES, k=rng.randint(0, 9))) for _ in range(number))]
+
+
+def test_tokens_are_those_of_the_whole_text(monkeypatch):
+    words, made = words_of(llama())
+    assert words._alone
+    for most in (1_000_000, 30):
+        monkeypatch.setattr(module, "_MOST", most)
+        found, start = words(given := texts(2_000)), 0
+        for text, end in zip(given, found[1].tolist(), strict=True):
+            assert found[0][start:end].tolist() == made.encode(text).ids, repr(text)
+            start = end
+    assert words([])[1].tolist() == []
+    assert words(["", ""])[1].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        # A token that goes over the place where a word starts.
+        lambda said: said["model"]["vocab"].update({"a\u2581": 999}),
+        lambda said: said["added_tokens"].append({"content": "<a b>"}),
+        lambda said: said.update(pre_tokenizer={"type": "Whitespace"}),
+        lambda said: said.update(normalizer=None),
+        lambda said: said["normalizer"]["normalizers"].pop(),
+        lambda said: said["model"].update(type="WordPiece"),
+    ],
+)
+def test_of_other_tokenizers_texts_are_encoded_whole(change):
+    said = json.loads(llama().to_str())
+    assert words_stand_alone(said)
+    change(said)
+    assert not words_stand_alone(said)
+
+
+def test_a_merge_over_the_start_of_a_word_is_seen():
+    words, made = words_of(llama(merges=[("a", "\u2581"), ("a\u2581", "a")]))
+    assert not words._alone
+    found, ends = words(["a a", "", "b"])
+    assert found.tolist() == [*made.encode("a a").ids, *made.encode("b").ids]
+    assert ends.tolist() == [len(made.encode("a a").ids)] * 2 + [len(found)]
+
+
+def test_threads_share_what_is_known():
+    words, made = words_of(llama())
+    given = texts(500)
+    want = words_of(made)[0](given)
+    found: list = [None] * 8
+
+    def work(i):
+        found[i] = words(given)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for tokens, ends in found:
+        assert tokens.tolist() == want[0].tolist()
+        assert ends.tolist() == want[1].tolist()
