@@ -120,7 +120,7 @@ TEXTS: Bad = [
 FORM = "name[:size[:overlap[:unit]]][,key=value...]"
 KNOWN = (
     "must be one of whole, window, recursive, sentence, structural, clauses, rows, routed, "
-    "semantic, optimal, document_based, llm, hierarchical, nested"
+    "semantic, optimal, documentbased, llm, hierarchical, nested"
 )
 IN_TEXT: Bad = [
     ("unknown", lambda: cantle.strategy_from_text("nope"), ValueError, f"strategy ('nope') {KNOWN}"),

@@ -193,7 +193,7 @@ WRONG = [
     (
         ["-s", "window:8", "--min-size", "2"],
         "--min-size means nothing to window, but to recursive, sentence, structural, semantic, "
-        "optimal, document_based, llm",
+        "optimal, documentbased, llm",
     ),
     (
         ["-s", "window:8", "--size", "9"],
@@ -210,7 +210,7 @@ WRONG = [
     (
         ["-s", "magic"],
         "strategy ('magic') must be one of whole, window, recursive, sentence, structural, "
-        "clauses, rows, routed, semantic, optimal, document_based, llm, hierarchical, nested",
+        "clauses, rows, routed, semantic, optimal, documentbased, llm, hierarchical, nested",
     ),
     (["-s", "window:8,deep=2"], "strategy ('window:8,deep=2'): 'deep=2' sets nothing of window"),
     (["-s", "window:x"], "size ('x') must be a whole number"),

@@ -138,7 +138,7 @@ def test_a_strategy_that_is_not_listed_is_noticed() -> None:
 def test_a_strategy_has_one_name_everywhere(name: str) -> None:
     strategy = REGISTRY[name]
     assert strategy.strategy == name
-    assert strategy.__name__.lower() == name.replace("_", "")
+    assert strategy.__name__.lower() == name
     assert strategy.__module__ == f"cantle.strategies.{name}"
     assert strategy.__name__ in cantle.__all__
     assert f"\n## {strategy.__name__} (" in (ROOT / "docs" / "strategies.md").read_text("utf-8")

@@ -63,7 +63,7 @@ def agree(
 
 # `laws/test_structure_laws.py` has a slow account of structure; rows, clauses and what is routed
 # have oracles of their own.
-BY_MEANING = {"semantic", "optimal", "document_based", "llm"}
+BY_MEANING = {"semantic", "optimal", "documentbased", "llm"}
 LEVELLED = {"hierarchical", "nested"}
 OF_BLOCKS = {"structural", "rows", "clauses", "routed"} | BY_MEANING | LEVELLED
 

@@ -55,7 +55,14 @@ TEMPLATE: str
 
 _Numbers: TypeAlias = Sequence[int] | NDArray[Any]
 _Meaning: TypeAlias = tuple[
-    tuple[str, float], bool, tuple[object, str] | None, object, object, object
+    tuple[str, float],
+    bool,
+    tuple[object, str] | None,
+    object,
+    object,
+    object,
+    object,
+    str | None,
 ]
 _Vectors: TypeAlias = tuple[NDArray[np.float32], _Numbers]
 
@@ -101,6 +108,7 @@ class Splitter:
         threads: object,
         routes: Sequence[int] | None = None,
         vectors: _Vectors | None = None,
+        titles: Sequence[str] | None = None,
     ) -> dict[str, Any]: ...
     def asked(
         self,
@@ -109,6 +117,7 @@ class Splitter:
         skip: bool,
         forms: Sequence[object] | None = None,
         spans: tuple[_Numbers, _Numbers, _Numbers, _Numbers] | None = None,
+        titles: Sequence[str] | None = None,
     ) -> dict[str, NDArray[np.int64]]: ...
     def routed(self, routes: Sequence[Splitter]) -> Splitter: ...
 

@@ -101,18 +101,18 @@ def _told(path: str, table: str) -> Iterator[None]:
         raise _core.SettingError(f"{path}: no cache of {table} ({error})") from None
 
 
-def check_path(path: object) -> None:
-    """Raise unless a path can name a file.
+def check_path(name: str, path: object) -> None:
+    """Raise unless a setting can name a file.
 
     Raises:
         TypeError: It is no path.
         SettingError: It is empty, or holds a NUL.
     """
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path ({path!r}) must be a path")
-    name = os.fspath(path)
-    if not name or "\0" in name:
-        raise _core.SettingError(f"path ({name!r}) names no file")
+        raise TypeError(f"{name} ({path!r}) must be a path")
+    given = os.fspath(path)
+    if not given or "\0" in given:
+        raise _core.SettingError(f"{name} ({given!r}) names no file")
 
 
 def key_of(text: str) -> bytes:

@@ -18,7 +18,7 @@ from cantle.inspection import Facts, check_words, facts
 from cantle.strategies.meaning import ByMeaning
 from cantle.strategies.pieces import ByPieces
 from cantle.strategies.splitting import Splitting
-from cantle.strategies.text import REGISTRY, strategy_from_text
+from cantle.strategies.text import REGISTRY, strategy_from_text, strategy_name
 from cantle.structure import Blocks
 
 Condition = tuple[str, str, Any]
@@ -210,7 +210,7 @@ NEEDS: Mapping[str, tuple[Condition, ...]] = {
 FALLBACK: tuple[str, ...] = ("recursive",)
 """What cuts a document that nothing of its rule can."""
 
-_SEMANTIC = ("semantic", "llm", "optimal", "document_based")
+_SEMANTIC = ("semantic", "llm", "optimal", "documentbased")
 """Strategies that embed every sentence, or ask a model, before they cut."""
 _STRUCTURED = 3
 """So many headings make a document well structured."""
@@ -314,7 +314,7 @@ def route(
         raise _core.SettingError("rules: none holds for this document")
     reasons = [f"{rule.documents}: {rule.why}"]
     for wanted in (*rule.strategies, *FALLBACK):
-        name = wanted.partition(":")[0].partition(",")[0].strip().lower()
+        name = strategy_name(wanted)
         if name not in REGISTRY:
             reasons.append(f"{name} would suit, but this version does not have it")
             continue
@@ -334,7 +334,7 @@ def route(
         raise _core.SettingError(f"rule {rule.name!r}: none of its strategies is there")
     warnings = []
     # The one that is preferred counts: it comes in the place of another as soon as it is there.
-    preferred = rule.strategies[0].partition(":")[0]
+    preferred = strategy_name(rule.strategies[0])
     if strategy.strategy in _SEMANTIC or preferred in _SEMANTIC:
         warnings += structured_warning(known, preferred)
     made = None
@@ -375,11 +375,12 @@ def cost_of(strategy: Splitting, document: Text | Blocks, known: Facts) -> Cost:
     # What a chunk repeats lies before where the one before ended.
     reached = np.maximum.accumulate(np.append([0], chunks.byte_end))[:-1]
     twice = int(np.clip(reached - chunks.byte_start, 0, lengths).sum())
-    sentences = known.sentences if strategy.strategy in _SEMANTIC else 0
+    # What finds the borders is embedded on top.
+    embedded = 0 if chunks.distances is None else len(chunks.distances)
     return Cost(
         chunks=len(chunks),
         units=int(chunks.size.sum()),
-        embeddings=len(chunks) + sentences,
+        embeddings=len(chunks) + embedded,
         stored_bytes=stored,
         duplicated=twice / stored if stored else 0.0,
     )

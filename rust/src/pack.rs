@@ -30,6 +30,17 @@ pub struct Limit {
     pub trim: bool,
 }
 
+impl Limit {
+    /// Units that the text of a chunk from `start` may have, if so many are reserved: from which place
+    /// on, and how many.
+    #[must_use]
+    pub fn left(&self, reserved: &[(usize, usize)], start: usize) -> usize {
+        let behind = reserved.partition_point(|(from, _)| *from <= start);
+        let reserved = behind.checked_sub(1).map_or(0, |i| reserved[i].1);
+        self.size - reserved.min(self.size)
+    }
+}
+
 /// One chunk's place and size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packed {
@@ -342,9 +353,7 @@ impl<'a, 't, R: Ruler + ?Sized> Packer<'a, 't, R> {
 
     /// Units that the text of a chunk from `start` may have.
     fn budget(&self, start: usize) -> usize {
-        let behind = self.reserved.partition_point(|(from, _)| *from <= start);
-        let reserved = behind.checked_sub(1).map_or(0, |i| self.reserved[i].1);
-        self.limit.size - reserved.min(self.limit.size)
+        self.limit.left(self.reserved, start)
     }
 
     /// Where the chunk whose first new piece is `at..need` starts, overlap included.

@@ -222,7 +222,7 @@ impl Task for Ask<'_> {
             return Ok(shown(text, &pieces, self.0.buffer).collect());
         };
         check(text.str, &blocks.blocks)?;
-        let (limit, blocks, template) = (splitter.limit, &*blocks, None);
+        let (limit, blocks, template) = (splitter.limit, &*blocks, self.0.template.as_ref());
         let cutting = Cutting { text, ruler, limit, guard, blocks, count, template, title };
         cutting.asked(self.0)
     }
@@ -396,22 +396,29 @@ impl Splitter {
                 let format = own.format.unwrap_or_else(|| clauses::form(text.str));
                 (Some(format), own.template.as_ref())
             }
-            Strategy::Meaning(own) => (own.sections.map(|(_, format)| format), None),
+            Strategy::Meaning(own) => {
+                (own.sections.map(|(_, format)| format), own.template.as_ref())
+            }
             _ => (None, None),
         };
         let reading = Reading::new(document.vectors.unwrap_or(Vectors::new(&[], 0)));
-        let Some(blocks) = form.blocks(text.str, format) else {
-            let packer = Packer::new(text, ruler, limit, guard);
-            let Strategy::Meaning(meaning) = &self.strategy else {
-                return Ok((self.pack(packer)?, None).into());
-            };
-            let (blocks, template) = (&Blocks::default(), None);
-            let cutting = Cutting { text, ruler, limit, guard, blocks, count, template, title };
-            let span = (0, text.len());
-            let opened = cutting.opened(meaning, &reading, None, span, &WORDS[1..])?;
-            let chunks = packer.by_turns(&opened)?;
-            let compared = reading.finish()?;
-            return Ok(Made { compared, ..(chunks, None).into() });
+        let blocks = match form.blocks(text.str, format) {
+            Some(blocks) => blocks,
+            // What stands before its chunks is settled as where no block has a say.
+            None if template.is_some() => Cow::Owned(Blocks::default()),
+            None => {
+                let packer = Packer::new(text, ruler, limit, guard);
+                let Strategy::Meaning(meaning) = &self.strategy else {
+                    return Ok((self.pack(packer)?, None).into());
+                };
+                let (blocks, template) = (&Blocks::default(), None);
+                let cutting = Cutting { text, ruler, limit, guard, blocks, count, template, title };
+                let opened =
+                    cutting.opened(meaning, &reading, &[], (0, text.len()), &WORDS[1..])?;
+                let chunks = packer.by_turns(&opened)?;
+                let compared = reading.finish()?;
+                return Ok(Made { compared, ..(chunks, None).into() });
+            }
         };
         let known = match form {
             Form::In(format) => Some(format),

@@ -48,7 +48,7 @@ PARAMETERS = {
     *("op", "strategy", "size", "overlap", "unit", "tokenizer", "count_special", "separators"),
     *("is_regex", "keep_separator", "min_size", "trim", "metadata", "id", "calls", "times"),
     *("parent_size", "child_size", "prefix", "table_header", "pages", "embedder", "buffer"),
-    *("distance_threshold", "percentile", "threshold"),
+    *("min_sentences", "distance_threshold", "percentile", "threshold"),
 }
 
 
@@ -93,9 +93,9 @@ def strategy_of(call: dict[str, Any], unit: Any = None) -> Any:
     if "prefix" in call:
         # A strategy without paths refuses it: no case may pass because it was not asked for.
         settings["prefix"] = {"heading_path": "path"}[call["prefix"]]
-    if name in ("semantic", "optimal", "document_based"):
+    if name in ("semantic", "optimal", "documentbased"):
         settings["embedder"] = builders.EMBEDDERS[call.get("embedder", "hashed")]
-        settings |= {k: call[k] for k in ("buffer", "percentile") if k in call}
+        settings |= {k: call[k] for k in ("buffer", "percentile", "min_sentences") if k in call}
         settings |= {"distance": call["distance_threshold"]} if "distance_threshold" in call else {}
         settings |= {"automatic": True} if call.get("threshold") == "auto" else {}
     if name not in REGISTRY:
@@ -283,6 +283,12 @@ def texts_stripped(outcome: Outcome, given: dict[str, Any]) -> None:
 def chunk_count(outcome: Outcome, given: dict[str, Any]) -> None:
     for chunks in outcome.all:
         assert given["min"] <= len(chunks) <= given["max"]
+
+
+@check
+def min_sentences(outcome: Outcome, given: dict[str, Any]) -> None:
+    for chunks in outcome.all:
+        assert all(len(cantle.sentences(text)) >= given["n"] for text in chunks.texts[:-1])
 
 
 @check

@@ -60,7 +60,7 @@ SETTINGS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "groups": st.sampled_from([None, (2, 5)]),
     },
     "nested": {"parent_sizes": st.sampled_from([None, (900, 200), (120, 100)])},
-    "document_based": {
+    "documentbased": {
         "percentile": st.sampled_from([None, 0]),
         "depth": st.sampled_from(["auto", "all", 1]),
     },

@@ -170,13 +170,13 @@ def test_every_strategy_over_blocks_keeps_the_laws(name, data, text):
         # Clauses stand in the path as headings do.
         if chunks.numbering is None:
             want = structure_oracle.path_of(blocks, chunk.char_start, chunk.char_end)
-            if name == "document_based" and path != want:
+            if name == "documentbased" and path != want:
                 # Of a part of a section the last title goes on with a label.
                 assert path[-1].startswith(f"{want[-1]} - ")
                 path = (*path[:-1], want[-1])
             assert path == want
     laws.parents_are_unions(Cell(strategy, text, counted), chunks)
-    whole = ("recursive", "sentence", "structural", "semantic", "optimal", "document_based")
+    whole = ("recursive", "sentence", "structural", "semantic", "optimal", "documentbased")
     if name in (*whole, "hierarchical", "nested"):
         for block in blocks:
             if block["kind"] in structure_oracle.WHOLE:

@@ -53,7 +53,7 @@ class Cached:
                 "model (None) must name what the embedder returns: it has no fingerprint"
             )
         check_batch_size(self.batch_size)
-        check_path(self.path)
+        check_path("path", self.path)
 
     @property
     def fingerprint(self) -> str:

@@ -53,11 +53,15 @@ def embed_all(
     if not callable(embedder):
         raise TypeError(f"embedder ({embedder!r}) must be callable")
     check_batch_size(batch_size)
+    if isinstance(texts, str | bytes):
+        raise TypeError("texts must be a sequence of texts, not one text")
     called = called or (lambda row: f"texts[{row}]")
     found: NDArray[np.float32] | None = None
     for first in range(0, len(texts), batch_size):
         part = list(texts[first : first + batch_size])
-        rows = _checked(embedder(part), len(part), first, called)
+        # Counted before the call: the list is the embedder's own, and it may empty it.
+        end = first + len(part)
+        rows = _checked(embedder(part), end - first, first, called)
         if found is None:
             found = np.empty((len(texts), rows.shape[1]), np.float32)
         elif rows.shape[1] != found.shape[1]:
@@ -65,9 +69,9 @@ def embed_all(
                 f"embedder: vectors of {rows.shape[1]} numbers for {called(first)} and what "
                 f"follows, of {found.shape[1]} before"
             )
-        found[first : first + len(part)] = rows
+        found[first:end] = rows
         if progress is not None:
-            progress(first + len(part), len(texts))
+            progress(end, len(texts))
     return np.empty((0, 0), np.float32) if found is None else found
 
 
@@ -98,9 +102,9 @@ def _checked(
         raise _core.SettingError("embedder: vectors of 0 numbers")
     with np.errstate(over="ignore"):
         vectors = rows.astype(np.float32, copy=False)
-    finite = np.isfinite(vectors).all(axis=1)
-    if not finite.all():
-        row = int(np.argmin(finite))
+    # The least and the largest of all are found faster than each is looked at.
+    if texts and not (np.isfinite(vectors.min()) and np.isfinite(vectors.max())):
+        row = int(np.argmin(np.isfinite(vectors).all(axis=1)))
         what = "NaN" if np.isnan(vectors[row]).any() else "an infinity"
         raise _core.SettingError(f"embedder: {what} in the vector of {called(first + row)}")
     return vectors

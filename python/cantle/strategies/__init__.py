@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cantle.strategies.clauses import Clauses
-from cantle.strategies.document_based import DocumentBased
+from cantle.strategies.documentbased import DocumentBased
 from cantle.strategies.hierarchical import Hierarchical
 from cantle.strategies.llm import Llm
 from cantle.strategies.nested import Nested

@@ -19,7 +19,7 @@ from cantle.dividers import Bad, again, ends_of, groups, prompt_for, too_large
 from cantle.documents import Documents, Text
 from cantle.endpoint import Endpoint
 from cantle.fallbacks import Fallback, flagged
-from cantle.kept import key_of, opened
+from cantle.kept import check_path, key_of, opened
 from cantle.limits import whole
 from cantle.parallel import Stop, in_order
 from cantle.strategies.meaning import Estimate
@@ -128,10 +128,11 @@ class Llm(ByPieces, Splitting):
         if self.progress is not None and not callable(self.progress):
             raise TypeError(f"progress ({self.progress!r}) must be callable or None")
         if self.cache is not None:
-            os.fspath(self.cache)
+            check_path("cache", self.cache)
         target, least = self._sizes(0)
         # What the core gets for vectors turns by a right angle at each border.
-        self._build(core="meaning", meaning=(("distance", 0.5), False, None, 0, least, target))
+        turns = (("distance", 0.5), False, None, 0, least, target, 1, None)
+        self._build(core="meaning", meaning=turns)
 
     def _identity(self, name: str) -> str | None:
         return units.identity(self.model) if name == "model" else None  # type: ignore[arg-type]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from cantle import _core, units
-from cantle.documents import Documents, Text
+from cantle.documents import Arrow, Documents, Text
 from cantle.embed.door import Embedder, Progress, check_batch_size, embed_all, identity
 from cantle.embed.named import resolve
 from cantle.limits import number, whole
 from cantle.strategies.pieces import ByPieces, Vectors
+from cantle.strategies.splitting import documents_of
 from cantle.structure import Blocks
 from cantle.units import Unit
 
@@ -50,7 +51,9 @@ class ByMeaning(ByPieces):
     embedder: Embedder | str
     batch_size: int
     progress: Progress | None
+    prefix: str | None
     fingerprint: str
+    _check_prefix: Callable[[], str | None]
 
     _unhashed: ClassVar[tuple[str, ...]] = ("name", "batch_size", "progress")
 
@@ -61,6 +64,9 @@ class ByMeaning(ByPieces):
         object.__setattr__(self, "batch_size", int(self.batch_size))
         if self.progress is not None and not callable(self.progress):
             raise TypeError(f"progress ({self.progress!r}) must be callable or None")
+
+    def _titles(self, documents: Documents) -> list[str] | None:
+        return None if self.prefix is None else documents.titles()
 
     def _vectors(self, documents: Documents, asked: Asked, doc: NDArray[Any]) -> Vectors:
         source = asked["source"]
@@ -81,7 +87,13 @@ class ByMeaning(ByPieces):
         return Vectors(vectors, rows)
 
     def estimate(
-        self, texts: Iterable[Text | Blocks], *, ids: Iterable[str] | None = None, threads: int = 0
+        self,
+        texts: Iterable[Text | Blocks] | Arrow,
+        *,
+        ids: Iterable[str] | Arrow | None = None,
+        text: str = "text",
+        id: str | None = None,
+        threads: int = 0,
     ) -> Estimate:
         """Return what would be embedded to find borders, without a call of the embedder.
 
@@ -91,9 +103,17 @@ class ByMeaning(ByPieces):
         Args:
             texts: As for `split_all`.
             ids: As for `split_all`; their endings may tell a form.
+            text: As for `split_all`.
+            id: As for `split_all`.
             threads: As for `split_all`.
+
+        Example:
+            >>> import cantle
+            >>> semantic = cantle.Semantic(unit="words", embedder=cantle.embed.Keyword(["tea"]))
+            >>> semantic.estimate(["Warm the pot. Pour the tea.", "It rains."])
+            Estimate(texts=3, characters=35, units=8, calls=1)
         """
-        documents = Documents(tuple(texts), ids)
+        documents = documents_of(texts, ids, None, text, id)
         shown = self._shown(documents, *self._all_asked(documents, threads))
         unit = units.resolve(self.unit)
         return Estimate(
@@ -117,6 +137,7 @@ class ByThreshold(ByMeaning):
     automatic: bool
     mode: str
     buffer: int
+    min_sentences: int
 
     def _meaning(self, sections: tuple[object, str] | None) -> tuple[Any, ...]:
         """Return what the core takes; called before `_build`."""
@@ -126,7 +147,10 @@ class ByThreshold(ByMeaning):
             raise _core.SettingError(f"mode ({self.mode!r}) must be 'previous' or 'centroid'")
         target, least = self._sizes(0 if self.distance is not None else None)
         object.__setattr__(self, "buffer", whole("buffer", self.buffer, 0))
-        return threshold, self.mode == "centroid", sections, self.buffer, least, target
+        fewest = whole("min_sentences", self.min_sentences, 1)
+        object.__setattr__(self, "min_sentences", fewest)
+        centroid, template = self.mode == "centroid", self._check_prefix()
+        return threshold, centroid, sections, self.buffer, least, target, fewest, template
 
     def _threshold(self) -> tuple[str, float]:
         if not isinstance(self.automatic, bool):

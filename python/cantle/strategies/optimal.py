@@ -31,6 +31,8 @@ class Optimal(ByMeaning, Splitting):
         embedder: As for `Semantic`.
         buffer: How many sentences before and behind are embedded together with each.
         min_size: Of all segmentations those with the fewest chunks below this count. Default: 0.
+        prefix: What stands before the text in `embed_text`, if both are to keep `size`; as for
+            `Structural`.
         batch_size: Most texts in a call of the embedder.
         progress: Called after each batch with how many texts are embedded, and how many there are.
         name: The name in the chunks' ids. Default: `optimal`.
@@ -46,6 +48,7 @@ class Optimal(ByMeaning, Splitting):
     embedder: Embedder | str = "static"
     buffer: int = 0
     min_size: int | None = None
+    prefix: str | None = None
     batch_size: int = BATCH_SIZE
     progress: Progress | None = None
     name: str | None = None
@@ -54,5 +57,6 @@ class Optimal(ByMeaning, Splitting):
         self._check_embedder()
         target, least = self._sizes(0)
         object.__setattr__(self, "buffer", whole("buffer", self.buffer, 0))
-        best = (("best", 0.0), False, None, self.buffer, least, target)
+        template = self._check_prefix()
+        best = (("best", 0.0), False, None, self.buffer, least, target, 1, template)
         self._build(core="meaning", meaning=best)

@@ -42,6 +42,7 @@ class ByPieces:
     _splitter: _core.Splitter
     _forms: Callable[[Documents], list[object] | None]
     _titles: Callable[[Documents], list[str] | None]
+    _titles_within: Callable[[Chunks], list[str] | None]
 
     def _vectors(self, documents: Documents, asked: Asked, doc: NDArray[Any]) -> Vectors:
         """Return the vectors of all pieces.
@@ -55,7 +56,7 @@ class ByPieces:
 
     def _columns(self, documents: Documents, threads: int, skip: bool) -> dict[str, Any]:
         forms, titles = self._forms(documents), self._titles(documents)
-        asked = self._splitter.asked(documents.texts, threads, skip, forms)
+        asked = self._splitter.asked(documents.texts, threads, skip, forms, None, titles)
         vectors = self._vectors(documents, asked, np.arange(len(documents)))
         columns = self._splitter.split(
             documents.texts, threads, skip, forms, titles, None, vectors[:2]
@@ -65,15 +66,16 @@ class ByPieces:
     def _columns_within(self, parents: Chunks, threads: int) -> dict[str, Any]:
         texts = parents.documents.texts
         spans = (parents.doc, parents.byte_start, parents.byte_end, parents.char_start)
-        asked = self._splitter.asked(texts, threads, True, None, spans)
+        titles = self._titles_within(parents)
+        asked = self._splitter.asked(texts, threads, True, None, spans, titles)
         vectors = self._vectors(parents.documents, asked, parents.doc)
-        columns = self._splitter.split_within(texts, *spans, threads, None, vectors[:2])
+        columns = self._splitter.split_within(texts, *spans, threads, None, vectors[:2], titles)
         return columns | {"fallbacks": vectors.fallbacks}
 
     def _all_asked(self, documents: Documents, threads: int) -> tuple[Asked, NDArray[Any]]:
         """Return the pieces of documents; those that cannot be read have none."""
-        forms = self._forms(documents)
-        asked = self._splitter.asked(documents.texts, threads, True, forms)
+        forms, titles = self._forms(documents), self._titles(documents)
+        asked = self._splitter.asked(documents.texts, threads, True, forms, None, titles)
         return asked, np.arange(len(documents))
 
     def _shown(self, documents: Documents, asked: Asked, doc: NDArray[Any]) -> list[str]:
@@ -92,7 +94,7 @@ class ByPieces:
             size = 0
         if size < 1:  # The core says what is wrong with it.
             return 1, 0
-        target = max(1, round(size * 2 / 3))
+        target = max(1, (2 * size + 1) // 3)
         given = getattr(self, "target", None)
         if given is not None:
             target = whole("target", given, 1)

@@ -125,7 +125,7 @@ class Routed(Splitting):
     def _declared_strategy(self, declared: Declared, chosen: str) -> Splitting:
         from cantle.strategies.levelled import Levelled
         from cantle.strategies.pieces import ByPieces
-        from cantle.strategies.text import REGISTRY, strategy_from_text
+        from cantle.strategies.text import REGISTRY, strategy_from_text, strategy_name
 
         settings: dict[str, Any] = {
             "size": self.size,
@@ -134,7 +134,7 @@ class Routed(Splitting):
             "trim": self.trim,
         }
         text = declared.strategy or chosen
-        name = text.partition(":")[0].partition(",")[0].strip().lower()
+        name = strategy_name(text)
         if name == self.strategy:
             raise _core.SettingError(f"source {declared.glob!r}: routed cannot be routed to itself")
         if name in REGISTRY and issubclass(REGISTRY[name], ByPieces):

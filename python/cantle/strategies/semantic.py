@@ -43,6 +43,10 @@ class Semantic(ByThreshold, Splitting):
         buffer: How many sentences before and behind are embedded together with each.
         min_size: Units that a chunk holds before it may end at a distance. Default: two fifths of
             `target`, or 0 with `distance`. A document's last chunk may hold less.
+        min_sentences: Sentences that a chunk holds before it may end at a distance. A document's
+            last chunk may hold fewer, and one whose next sentence does not fit.
+        prefix: What stands before the text in `embed_text`, if both are to keep `size`; as for
+            `Structural`.
         batch_size: Most texts in a call of the embedder.
         progress: Called after each batch with how many texts are embedded, and how many there are.
         name: The name in the chunks' ids. Default: `semantic`.
@@ -72,6 +76,8 @@ class Semantic(ByThreshold, Splitting):
     mode: str = "previous"
     buffer: int = 0
     min_size: int | None = None
+    min_sentences: int = 1
+    prefix: str | None = None
     batch_size: int = BATCH_SIZE
     progress: Progress | None = None
     name: str | None = None

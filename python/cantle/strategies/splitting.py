@@ -208,12 +208,7 @@ class Splitting:
             SettingError: A column is not there; an id is there twice.
             TypeError: A column holds something else than strings.
         """
-        if is_arrow(texts):
-            ((found, names, carried),) = arrow_parts(texts, text, id, ids is not None, None)
-            documents = Documents(found, ids if names is None else names, metadata, 0, carried)
-        else:
-            _refuse_column(id)
-            documents = Documents(_sequence(texts), ids, metadata)  # type: ignore[arg-type]
+        documents = documents_of(texts, ids, metadata, text, id)
         return self._cut(documents, threads, skips(errors))
 
     def stream(
@@ -299,7 +294,14 @@ class Splitting:
             parents.char_start,
             threads,
             routes,
+            None,
+            self._titles_within(parents),
         )
+
+    def _titles_within(self, parents: Chunks) -> list[str] | None:
+        """Return the title of each parent's document, where it counts towards a chunk's size."""
+        titles = self._titles(parents.documents)
+        return None if titles is None else [titles[doc] for doc in parents.doc.tolist()]
 
     def _cut(self, documents: Documents, threads: int, skip: bool) -> Chunks:
         columns = self._columns(documents, threads, skip)
@@ -367,6 +369,21 @@ class Splitting:
     def __reduce__(self: Self) -> tuple[Any, ...]:
         settings = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         return _rebuild, (type(self), settings)
+
+
+def documents_of(
+    texts: Iterable[Text | Blocks] | Arrow,
+    ids: Iterable[str] | Arrow | None,
+    metadata: Iterable[Mapping[str, Any]] | None,
+    text: str,
+    id: str | None,
+) -> Documents:
+    """Return the documents of a call; the arguments are those of `Splitting.split_all`."""
+    if is_arrow(texts):
+        ((found, names, carried),) = arrow_parts(texts, text, id, ids is not None, None)
+        return Documents(found, ids if names is None else names, metadata, 0, carried)
+    _refuse_column(id)
+    return Documents(_sequence(texts), ids, metadata)  # type: ignore[arg-type]
 
 
 def _rebuild(strategy: type[Splitting], settings: dict[str, Any]) -> Splitting:

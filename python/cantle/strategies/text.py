@@ -7,7 +7,7 @@ from typing import Any
 
 from cantle import _core
 from cantle.strategies.clauses import Clauses
-from cantle.strategies.document_based import DocumentBased
+from cantle.strategies.documentbased import DocumentBased
 from cantle.strategies.hierarchical import Hierarchical
 from cantle.strategies.llm import Llm
 from cantle.strategies.nested import Nested
@@ -43,7 +43,8 @@ _PAIRS = ("parent_sizes", "distances", "groups")
 def strategy_from_text(text: str, **defaults: Any) -> Splitting:
     """Return the strategy that a text such as `window:60:12:words,trim=false` describes.
 
-    A part that holds `:` or `,`, such as a path, is put in quotes.
+    A part that holds `:` or `,`, such as a path, is put in quotes. Capitals, `_` and `-` in the
+    strategy's name do not count: `DocumentBased`, `document-based` and `documentbased` are one.
 
     Args:
         text: The strategy.
@@ -59,10 +60,10 @@ def strategy_from_text(text: str, **defaults: Any) -> Splitting:
             raise TypeError(f"{key} ({default!r}) is a setting of no strategy")
     items = _split(text, ",")
     parts = _split(items[0], ":")
-    name = parts[0].strip().lower()
+    name = strategy_name(text)
     if name not in REGISTRY:
         known = ", ".join(REGISTRY)
-        raise _core.SettingError(f"strategy ({name!r}) must be one of {known}")
+        raise _core.SettingError(f"strategy ({parts[0].strip()!r}) must be one of {known}")
     if len(parts) > 1 + len(_POSITIONAL):
         raise _core.SettingError(f"strategy ({text!r}) has too many parts: {_FORM}")
     strategy = REGISTRY[name]
@@ -83,6 +84,12 @@ def strategy_from_text(text: str, **defaults: Any) -> Splitting:
         given.add(key)
         settings[key] = _value(key, value.strip())
     return strategy(**settings)
+
+
+def strategy_name(text: str) -> str:
+    """Return the name at the start of a strategy as text, as the registry has it."""
+    name = text.partition(":")[0].partition(",")[0]
+    return name.strip().lower().replace("_", "").replace("-", "")
 
 
 def strategies_from_text(text: str, **defaults: Any) -> list[Splitting]:

@@ -25,6 +25,7 @@ use crate::guard::Guard;
 use crate::pack::Limit;
 use crate::ruler::Ruler;
 use crate::structure::depth::Depth;
+use crate::structure::prefix::Template;
 use crate::text::Text;
 use pieces::Piece;
 use threshold::Threshold;
@@ -43,8 +44,12 @@ pub struct Meaning {
     pub buffer: usize,
     /// Units that a chunk holds before the text may turn.
     pub least: usize,
+    /// Pieces that a chunk holds before the text may turn.
+    pub fewest: usize,
     /// About how many units a chunk, or a section, should have.
     pub target: usize,
+    /// What stands before a chunk when it is embedded, where it counts towards the size.
+    pub template: Option<Template>,
 }
 
 /// Where chunks end.
@@ -93,17 +98,8 @@ impl<'v> Reading<'v> {
     }
 
     /// Where the text turns, of which these are the next pieces.
-    #[expect(clippy::too_many_arguments, reason = "what is measured, and by what")]
-    pub fn turns<R: Ruler + ?Sized>(
-        &self,
-        meaning: &Meaning,
-        text: &Text<'_>,
-        ruler: &R,
-        limit: Limit,
-        start: usize,
-        pieces: &[Piece],
-        guard: &Guard<'_>,
-    ) -> Result<Turns<'v>> {
+    pub fn turns<R: Ruler + ?Sized>(&self, plan: &Plan<'_, '_, R>) -> Result<Turns<'v>> {
+        let Plan { meaning, text, pieces, .. } = *plan;
         let mut taken = self.taken.borrow_mut();
         let (row, compared) = &mut *taken;
         let vectors = self.vectors.part(*row, pieces.len()).ok_or_else(|| {
@@ -114,20 +110,19 @@ impl<'v> Reading<'v> {
         })?;
         *row += pieces.len();
         let distances = vectors.distances();
-        let plan = Plan { meaning, text, ruler, limit, start, pieces, guard };
         let (turns, threshold) = match meaning.ends {
             Ends::Far(threshold, mode) => {
-                let far = threshold.of(&distances, &plan)?;
-                let least = meaning.least;
+                let far = threshold.of(&distances, plan)?;
+                let (least, fewest) = (meaning.least, meaning.fewest);
                 let turns = match mode {
-                    Mode::Previous => Turns::at(distances.iter().map(|&d| d > far), least),
-                    Mode::Centroid => Turns::from_centroid(vectors, far, least),
+                    Mode::Previous => Turns::at(distances.iter().map(|&d| d > far), least, fewest),
+                    Mode::Centroid => Turns::from_centroid(vectors, far, least, fewest),
                 };
                 (turns, far)
             }
             Ends::Best => {
-                let ends = optimal::ends(vectors, &plan)?;
-                (Turns::at(ends.into_iter(), 0), f64::NAN)
+                let ends = optimal::ends(vectors, plan)?;
+                (Turns::at(ends.into_iter(), 0, 1), f64::NAN)
             }
         };
         for (i, piece) in pieces.iter().enumerate() {
@@ -150,19 +145,43 @@ impl<'v> Reading<'v> {
 
 /// The pieces of a text, with what says how large they are.
 pub struct Plan<'a, 't, R: ?Sized> {
-    meaning: &'a Meaning,
-    text: &'a Text<'t>,
-    ruler: &'a R,
-    limit: Limit,
-    start: usize,
-    pieces: &'a [Piece],
-    guard: &'a Guard<'a>,
+    /// How the text is cut.
+    pub meaning: &'a Meaning,
+    /// The text.
+    pub text: &'a Text<'t>,
+    /// What says how long its parts are.
+    pub ruler: &'a R,
+    /// The budget of a chunk.
+    pub limit: Limit,
+    /// From which place on a chunk that starts there leaves how many units free.
+    pub reserved: &'a [(usize, usize)],
+    /// Where the first piece starts, the blanks before it included.
+    pub start: usize,
+    /// The pieces.
+    pub pieces: &'a [Piece],
+    /// Asked by every loop.
+    pub guard: &'a Guard<'a>,
 }
 
 impl<R: Ruler + ?Sized> Plan<'_, '_, R> {
+    /// Where a piece starts, the blanks before it included.
+    fn open(&self, piece: usize) -> usize {
+        piece.checked_sub(1).map_or(self.start, |before| self.pieces[before].end)
+    }
+
+    /// Units that a chunk from this piece on may have.
+    fn budget(&self, piece: usize) -> usize {
+        if self.reserved.is_empty() {
+            return self.limit.size;
+        }
+        let (open, close) = (self.open(piece), self.pieces[piece].end);
+        let start = if self.limit.trim { self.text.trim_start(open, close) } else { open };
+        self.limit.left(self.reserved, start)
+    }
+
     /// Units in the pieces `first..=last`, as a chunk.
     fn size(&self, first: usize, last: usize) -> Result<usize> {
-        let open = first.checked_sub(1).map_or(self.start, |before| self.pieces[before].end);
+        let open = self.open(first);
         let close = self.pieces[last].end;
         if !self.limit.trim {
             return self.ruler.size(open, close);

@@ -28,8 +28,8 @@ pub fn ends<R: Ruler + ?Sized>(vectors: Vectors<'_>, plan: &Plan<'_, '_, R>) -> 
     let (units, width) = (units(vectors), vectors.width());
     let unit = |i: usize| &units[i * width..(i + 1) * width];
     let mean = mean(n, width, unit);
-    // What a chunk repeats from the one before counts as well.
-    let most = plan.limit.size - plan.limit.overlap;
+    let reach = reach(plan)?;
+    let least = plan.meaning.least;
     // For the first pieces: chunks that are too small, and what all are worth; where the last starts.
     let mut best = vec![(0_usize, 0.0_f64); n + 1];
     let mut start = vec![0_usize; n + 1];
@@ -39,12 +39,12 @@ pub fn ends<R: Ruler + ?Sized>(vectors: Vectors<'_>, plan: &Plan<'_, '_, R>) -> 
     for last in 0..n {
         plan.guard.check()?;
         // The first piece of a chunk that ends here lies within these; a piece may be too large alone.
-        while low < last && plan.size(low, last)? > most {
+        while reach[low] < last {
             low += 1;
         }
         // From `large` on, a chunk is too small.
-        large = large.max(low);
-        while large <= last && plan.size(large, last)? >= plan.meaning.least {
+        large = if least == 0 { last + 1 } else { large.max(low) };
+        while large <= last && plan.size(large, last)? >= least {
             large += 1;
         }
         let added = unit(last);
@@ -54,6 +54,10 @@ pub fn ends<R: Ruler + ?Sized>(vectors: Vectors<'_>, plan: &Plan<'_, '_, R>) -> 
             if first < last {
                 common[first] += f64::from(quick_dot(unit(first), added)) - mean;
                 worth += common[first];
+            }
+            // What stands before chunks may leave some of them less room.
+            if reach[first] < last {
+                continue;
             }
             let (small, before) = best[first];
             let here = (small + usize::from(first >= large), before + worth - CUT);
@@ -72,6 +76,29 @@ pub fn ends<R: Ruler + ?Sized>(vectors: Vectors<'_>, plan: &Plan<'_, '_, R>) -> 
         end = start[end];
     }
     Ok(ends)
+}
+
+/// For each piece the last one that a chunk from it on may hold: itself, if no other fits.
+fn reach<R: Ruler + ?Sized>(plan: &Plan<'_, '_, R>) -> Result<Vec<usize>> {
+    let n = plan.pieces.len();
+    let mut reach = Vec::with_capacity(n);
+    let (mut last, mut before) = (0, 0);
+    for first in 0..n {
+        plan.guard.check()?;
+        last = last.max(first);
+        // What a chunk repeats from the one before counts as well.
+        let most = plan.budget(first).saturating_sub(plan.limit.overlap);
+        // Without its first piece a chunk that fits does so again, if it may have as many units.
+        while most < before && last > first && plan.size(first, last)? > most {
+            last -= 1;
+        }
+        while last + 1 < n && plan.size(first, last + 1)? <= most {
+            last += 1;
+        }
+        before = most;
+        reach.push(last);
+    }
+    Ok(reach)
 }
 
 /// Every row at length 1; a zero vector stays what it is.

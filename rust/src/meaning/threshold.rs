@@ -1,6 +1,6 @@
 //! What distance between neighbours is far.
 
-use super::Plan;
+use super::{Meaning, Plan};
 use crate::error::Result;
 use crate::ruler::Ruler;
 
@@ -52,13 +52,15 @@ fn percentile(distances: &[f64], share: f64) -> f64 {
 fn for_target<R: Ruler + ?Sized>(distances: &[f64], plan: &Plan<'_, '_, R>) -> Result<f64> {
     let sizes = (0..plan.pieces.len()).map(|i| plan.size(i, i)).collect::<Result<Vec<usize>>>()?;
     let total: usize = sizes.iter().sum();
-    let (least, most) = (plan.meaning.least, plan.limit.size);
+    let Meaning { least, fewest, .. } = *plan.meaning;
+    let room: Vec<usize> = (0..sizes.len()).map(|piece| plan.budget(piece)).collect();
     let chunks = |far: f64| {
-        let (mut chunks, mut open) = (1_usize, sizes[0]);
-        for (&size, &distance) in sizes[1..].iter().zip(distances) {
-            if open + size > most || (distance > far && open >= least) {
-                chunks += 1;
-                open = 0;
+        let (mut chunks, mut open, mut first) = (1_usize, sizes[0], 0);
+        for (i, &distance) in distances.iter().enumerate() {
+            let (next, size) = (i + 1, sizes[i + 1]);
+            let turns = distance > far && open >= least && next - first >= fewest;
+            if turns || open + size > room[first] {
+                (chunks, open, first) = (chunks + 1, 0, next);
             }
             open += size;
         }

@@ -8,6 +8,8 @@ pub struct Turns<'v> {
     kind: Kind<'v>,
     /// Units that a chunk holds before it ends at a turn.
     pub least: usize,
+    /// Pieces that it holds by then.
+    fewest: usize,
 }
 
 enum Kind<'v> {
@@ -19,15 +21,15 @@ enum Kind<'v> {
 
 impl<'v> Turns<'v> {
     /// Turns behind the marked pieces.
-    pub fn at(marks: impl Iterator<Item = bool>, least: usize) -> Self {
-        Self { kind: Kind::Marked(marks.collect()), least }
+    pub fn at(marks: impl Iterator<Item = bool>, least: usize, fewest: usize) -> Self {
+        Self { kind: Kind::Marked(marks.collect()), least, fewest }
     }
 
     /// Turns where a piece is farther than `far` from the mean of those that the chunk holds already,
     /// each taken at length 1.
     #[must_use]
-    pub fn from_centroid(vectors: Vectors<'v>, far: f64, least: usize) -> Self {
-        Self { kind: Kind::Centroid(vectors, far), least }
+    pub fn from_centroid(vectors: Vectors<'v>, far: f64, least: usize, fewest: usize) -> Self {
+        Self { kind: Kind::Centroid(vectors, far), least, fewest }
     }
 
     /// The first piece of `from..to` behind which the text turns, for a chunk that starts with `from`,
@@ -53,7 +55,7 @@ impl<'v> Turns<'v> {
                     i + 1 < vectors.len() && next_from_mean(*vectors, i, &mut sum) > *far
                 }
             };
-            if turned && holds(i)? {
+            if turned && i + 1 - from >= self.fewest && holds(i)? {
                 return Ok(Some(i));
             }
         }

@@ -141,7 +141,7 @@ fn clauses(parts: Option<ClauseParts>) -> PyResult<ClauseCuts> {
 }
 
 /// What ends chunks and its number, whether they are compared with a centroid; depth and form where
-/// sections come first; buffer, the least size, and the target.
+/// sections come first; buffer, the least size, the target, the fewest pieces, and a template.
 type MeaningParts<'py> = (
     (String, f64),
     bool,
@@ -149,10 +149,13 @@ type MeaningParts<'py> = (
     Bound<'py, PyAny>,
     Bound<'py, PyAny>,
     Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    Option<String>,
 );
 
 fn meaning(parts: Option<MeaningParts<'_>>) -> PyResult<Meaning> {
-    let Some(((by, value), centroid, sections, buffer, least, target)) = parts else {
+    let Some(((by, value), centroid, sections, buffer, least, target, fewest, template)) = parts
+    else {
         return Err(SettingError::new_err("a strategy by meaning needs its settings"));
     };
     let mode = if centroid { Mode::Centroid } else { Mode::Previous };
@@ -168,8 +171,15 @@ fn meaning(parts: Option<MeaningParts<'_>>) -> PyResult<Meaning> {
         None => None,
         Some((depth, form)) => Some((self::depth(&depth)?, format(&form)?)),
     };
-    let (buffer, least) = (number("buffer", &buffer)?, number("min_size", &least)?);
-    Ok(Meaning { ends, sections, buffer, least, target: number("target", &target)? })
+    Ok(Meaning {
+        ends,
+        sections,
+        buffer: number("buffer", &buffer)?,
+        least: number("min_size", &least)?,
+        fewest: number("min_sentences", &fewest)?,
+        target: number("target", &target)?,
+        template: template.map(|template| Template::new(&template)).transpose()?,
+    })
 }
 
 /// For each level above the chunks, the one next to them first: most units in a group, and for levels
@@ -322,7 +332,7 @@ impl Splitter {
 
     /// Cuts inside spans: for row i, `texts[doc[i]]` from byte `start[i]` to `end[i]`, whose first
     /// character is number `char_start[i]`.
-    #[pyo3(signature = (texts, doc, start, end, char_start, threads, routes=None, vectors=None))]
+    #[pyo3(signature = (texts, doc, start, end, char_start, threads, routes=None, vectors=None, titles=None))]
     #[expect(clippy::too_many_arguments, reason = "one argument per column")]
     fn split_within<'py>(
         &self,
@@ -335,10 +345,12 @@ impl Splitter {
         threads: &Bound<'py, PyAny>,
         routes: Option<Vec<u32>>,
         vectors: Option<VectorParts<'py>>,
+        titles: Option<Vec<String>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let threads = number("threads", threads)?;
         let texts = Texts::new(texts)?;
         let mut sources = within(&texts, &doc, &start, &end, &char_start)?;
+        entitle(&mut sources, titles.as_deref());
         for (row, source) in sources.iter_mut().enumerate() {
             source.route = routes.as_ref().and_then(|routes| routes.get(row).copied());
         }
@@ -353,7 +365,8 @@ impl Splitter {
     /// What has to be embedded before the texts are cut, or these spans of them: for each its text's
     /// place, or its span's, and where it starts and ends in the text, in bytes and in characters.
     /// Without `skip`, nothing where a text cannot be read: cutting will say which.
-    #[pyo3(signature = (texts, threads, skip, forms=None, spans=None))]
+    #[pyo3(signature = (texts, threads, skip, forms=None, spans=None, titles=None))]
+    #[expect(clippy::too_many_arguments, reason = "one argument per column")]
     fn asked<'py>(
         &self,
         py: Python<'py>,
@@ -362,17 +375,20 @@ impl Splitter {
         skip: bool,
         forms: Option<Vec<Bound<'py, PyAny>>>,
         spans: Option<Spans>,
+        titles: Option<Vec<String>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let threads = number("threads", threads)?;
         let texts = Texts::new(texts)?;
         let sources = if let Some((doc, start, end, char_start)) = spans {
-            within(&texts, &doc, &start, &end, &char_start)?
+            let mut sources = within(&texts, &doc, &start, &end, &char_start)?;
+            entitle(&mut sources, titles.as_deref());
+            sources
         } else {
             let (mut sources, unread) = texts.sources(skip)?;
             if !unread.is_empty() && !skip {
                 sources.clear();
             }
-            tell(&mut sources, forms.as_deref(), None)?;
+            tell(&mut sources, forms.as_deref(), titles.as_deref())?;
             sources
         };
         let core = &self.core;
@@ -433,6 +449,13 @@ fn within<'t>(
         sources.push(Source { byte_start: a, char_start: chars, parent, ..source });
     }
     Ok(sources)
+}
+
+/// Gives each source a title, in their order.
+fn entitle<'t>(sources: &mut [Source<'t>], titles: Option<&'t [String]>) {
+    for (source, title) in sources.iter_mut().zip(titles.unwrap_or_default()) {
+        source.title = title;
+    }
 }
 
 /// What the caller's function says of a text.

@@ -8,8 +8,8 @@ use crate::blocks::{Block, Blocks, Kind};
 use crate::cuts::Level;
 use crate::error::{Error, Result};
 use crate::guard::Guard;
-use crate::meaning::pieces::{pieces, shown};
-use crate::meaning::{Meaning, Reading};
+use crate::meaning::pieces::{Piece, pieces, shown};
+use crate::meaning::{Meaning, Plan, Reading};
 use crate::pack::{Limit, Opened, Packed, Packer};
 use crate::ruler::Ruler;
 use crate::structure::carried::{Carried, SHORTENED, carried, head, touched};
@@ -95,7 +95,8 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
         };
         let all = &*blocks;
         let blocks = &all.blocks[..];
-        let shown = Shown { cutting: self, blocks: all, outline: &outline, within };
+        let labelled = matches!(within, Within::Meaning(meaning, ..) if meaning.sections.is_some());
+        let shown = Shown { cutting: self, blocks: all, outline: &outline, within, labelled };
         let reserved = shown.reserve()?;
         let packer = Packer::new(self.text, self.ruler, self.limit, self.guard);
         let packer = packer.reserving(&reserved);
@@ -133,10 +134,8 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
                 packer.by_levels(&levels)?
             }
             Within::Meaning(meaning, reading, below) => {
-                let inside = |start, end| {
-                    let blocks = within_span(blocks, start, end);
-                    self.opened(meaning, reading, Some(blocks), (start, end), below)
-                };
+                let inside =
+                    |start, end| self.opened(meaning, reading, &reserved, (start, end), below);
                 match meaning.sections {
                     None => packer.by_turns(&inside(0, self.text.len())?)?,
                     Some((depth, _)) => {
@@ -201,24 +200,32 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
         Ok((chunks, structure))
     }
 
-    /// How a span of the text, whose blocks may be known, is opened by the meaning of its pieces.
+    /// How a span of the text is opened by the meaning of its pieces.
     pub fn opened<'v>(
         &self,
         meaning: &Meaning,
         reading: &Reading<'v>,
-        blocks: Option<&[Block]>,
+        reserved: &[(usize, usize)],
         (start, end): (usize, usize),
         below: &[Level],
     ) -> Result<Opened<'v>> {
-        let (pieces, mut levels) = pieces(self.text, blocks, start, end, self.guard)?;
+        let (pieces, mut levels) = self.pieces(start, end)?;
         levels.extend_from_slice(below);
         if pieces.is_empty() {
             return Ok(levels.into());
         }
-        let (text, ruler, limit) = (self.text, self.ruler, self.limit);
-        let turns = reading.turns(meaning, text, ruler, limit, start, &pieces, self.guard)?;
+        let Cutting { text, ruler, limit, guard, .. } = *self;
+        let plan = Plan { meaning, text, ruler, limit, reserved, start, pieces: &pieces, guard };
+        let turns = reading.turns(&plan)?;
         let ends = pieces.iter().map(|piece| piece.end).collect();
         Ok(Opened { pieces: ends, turns: Some(turns), levels })
+    }
+
+    /// The pieces of a span, between its blocks where they are known.
+    fn pieces(&self, start: usize, end: usize) -> Result<(Vec<Piece>, Vec<Level>)> {
+        let blocks = &self.blocks.blocks[..];
+        let known = (!blocks.is_empty()).then(|| within_span(blocks, start, end));
+        pieces(self.text, known, start, end, self.guard)
     }
 
     /// The pieces that meaning is asked of, each with the span that is embedded.
@@ -226,8 +233,7 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
         let blocks = &self.blocks.blocks[..];
         let mut spans = Vec::new();
         let mut ask = |start, end| -> Result<()> {
-            let blocks = within_span(blocks, start, end);
-            let (pieces, _) = pieces(self.text, Some(blocks), start, end, self.guard)?;
+            let (pieces, _) = self.pieces(start, end)?;
             spans.extend(shown(self.text, &pieces, meaning.buffer));
             Ok(())
         };
@@ -240,7 +246,12 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
         let made = self.depth(&outline, depth, meaning.target)?;
         let starts = sections(blocks, &outline, made.depth);
         let ends = starts.iter().skip(1).copied().chain([end]);
+        let (blocks, within) = (self.blocks, &Within::Sections(depth, meaning.target, &[]));
+        let labelled = true;
+        let shown = Shown { cutting: self, blocks, outline: &outline, within, labelled };
+        let reserved = shown.reserve()?;
         let packer = Packer::new(self.text, self.ruler, self.limit, self.guard);
+        let packer = packer.reserving(&reserved);
         for (&start, end) in starts.iter().zip(ends) {
             self.guard.check()?;
             if start < end && packer.section(start, end)?.is_some_and(|(_, fits)| !fits) {
@@ -318,7 +329,12 @@ struct Shown<'c, 'a, 't, R: ?Sized> {
     blocks: &'c Blocks,
     outline: &'c Outline,
     within: &'c Within<'c>,
+    /// Whether headings get a label, of which nothing is known yet.
+    labelled: bool,
 }
+
+/// What is reserved for a label behind a heading: one that is longer costs outer headings.
+const LABEL: &str = " - Quantitative";
 
 impl<R: Ruler + ?Sized> Shown<'_, '_, '_, R> {
     /// The least number of lost steps that `keep` agrees with, of what stands before a chunk.
@@ -379,6 +395,9 @@ impl<R: Ruler + ?Sized> Shown<'_, '_, '_, R> {
                 }
                 Ok(size <= most)
             })?;
+            if self.labelled && kept > 0 && heading.is_some() && template.shows_path() {
+                kept = most.min(kept + (self.cutting.count)(LABEL)?);
+            }
             if plain {
                 known.insert(heading, kept);
             }

@@ -95,6 +95,12 @@ impl Template {
         self.parts.iter().any(|(_, other)| *other == field)
     }
 
+    /// Whether it shows the headings above a chunk.
+    #[must_use]
+    pub fn shows_path(&self) -> bool {
+        self.has(Field::Path)
+    }
+
     /// How many steps there are from all that the template shows to nothing.
     #[must_use]
     pub fn steps(&self, fill: &Fill<'_>) -> usize {

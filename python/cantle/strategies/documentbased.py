@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cantle import _core
+from cantle import _core, units
 from cantle.chunks import Chunks
 from cantle.documents import Documents
 from cantle.embed.door import BATCH_SIZE, Embedder, Progress
@@ -46,15 +46,19 @@ class DocumentBased(ByThreshold, Splitting):
         mode: As for `Semantic`.
         buffer: As for `Semantic`.
         min_size: As for `Semantic`.
+        min_sentences: As for `Semantic`.
+        prefix: What stands before the text in `embed_text`, if both are to keep `size`; as for
+            `Structural`. Room is left for a label of a dozen letters; a longer one costs outer
+            headings.
         label: Makes the labels: called for each section that was divided with its heading and the
             sentences of each part, returns a label for each. None: `cantle.labels.opening_words`.
         format: The documents' form, one of `cantle.FORMATS`; as for `Structural`.
         batch_size: Most texts in a call of the embedder.
         progress: Called after each batch with how many texts are embedded, and how many there are.
-        name: The name in the chunks' ids. Default: `document_based`.
+        name: The name in the chunks' ids. Default: `documentbased`.
     """
 
-    strategy = "document_based"
+    strategy = "documentbased"
 
     size: int = 512
     overlap: int = 0
@@ -71,6 +75,8 @@ class DocumentBased(ByThreshold, Splitting):
     mode: str = "previous"
     buffer: int = 0
     min_size: int | None = None
+    min_sentences: int = 1
+    prefix: str | None = None
     label: Labeller | None = None
     format: str = "auto"
     batch_size: int = BATCH_SIZE
@@ -100,9 +106,26 @@ class DocumentBased(ByThreshold, Splitting):
         name: str | None = None,
         parents: Chunks | None = None,
     ) -> Chunks:
+        plain = columns
         if "compared" in columns and "structure" in columns:
             columns = self._labelled(columns, documents)
-        return super()._chunks(columns, documents, name=name, parents=parents)
+        chunks = super()._chunks(columns, documents, name=name, parents=parents)
+        if self.prefix is None or columns is plain:
+            return chunks
+        # Labels were unknown when the text was cut: one that is too long costs outer headings.
+        rows = np.flatnonzero(columns["heading"] != plain["heading"])
+        unit = units.resolve(self.unit)
+        lost = columns["lost"].copy() if "lost" in columns else np.zeros(len(chunks), np.int32)
+        flags = columns["flags"].copy()
+        while len(rows):
+            parts = chunks[rows]
+            bare = np.array([a == b for a, b in zip(parts.embed_texts, parts.texts, strict=True)])
+            rows = rows[~bare & (units.sizes(unit, parts.embed_texts) > self.size)]
+            lost[rows] += 1
+            flags[rows] |= _core.SHORTENED
+            shortened = columns | {"lost": lost, "flags": flags}
+            chunks = super()._chunks(shortened, documents, name=name, parents=parents)
+        return chunks
 
     def _labelled(self, columns: dict[str, Any], documents: Documents) -> dict[str, Any]:
         """Return the columns with a heading of its own for each part of a section."""

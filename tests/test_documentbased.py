@@ -39,7 +39,7 @@ def test_worked_example_x4():
         STUDY[STUDY.index("The qualitative part") :].strip(),
     ]
     assert [chunk.text.count(".") for chunk in chunks] == [3, 3]
-    assert chunks.ids == ["doc0_document_based_0", "doc0_document_based_1"]
+    assert chunks.ids == ["doc0_documentbased_0", "doc0_documentbased_1"]
     assert chunks[1].embed_text.startswith("Study Design - Qualitative\n\nThe qualitative part")
     assert pickle.loads(pickle.dumps(chunks)) == copy.deepcopy(chunks) == chunks
     assert chunks[1:].heading_paths == chunks.heading_paths[1:]
