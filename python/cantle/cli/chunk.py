@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Annotated, Any
 
@@ -44,7 +45,7 @@ def chunk(
             "-s",
             metavar="TEXT",
             help="whole, window, recursive, sentence, structural, rows, clauses, routed, semantic, "
-            "optimal, document_based, llm, hierarchical or nested, alone or with settings: "
+            "optimal, documentbased, llm, hierarchical or nested, alone or with settings: "
             "name[:size[:overlap[:unit]]][,key=value...], as in window:60:12:words. The options "
             "below fill in what it leaves out; a setting given in "
             "both ways must be the same.",
@@ -89,9 +90,10 @@ def chunk(
         str | None,
         typer.Option(
             metavar="TEMPLATE",
-            help="For structural, clauses and rows: what stands before a chunk when it is "
-            "embedded, so that both keep the size, as in '{title} > {path}' (path: the usual one). "
-            "It is written with the text in the column embed_text.",
+            help="For structural, clauses, rows, semantic, optimal and documentbased: what stands "
+            "before a chunk when it is embedded, so that both keep the size, as in "
+            "'{title} > {path}' (path: the usual one). It is written with the text in the column "
+            "embed_text.",
             rich_help_panel="Cutting",
         ),
     ] = None,
@@ -99,7 +101,7 @@ def chunk(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="For semantic, optimal, document_based and hierarchical: static, the word vectors "
+            help="For semantic, optimal, documentbased and hierarchical: static, the word vectors "
             "of cantle[embed] (the default), minilm, the folder of an ONNX or model2vec model, "
             "openai:MODEL or openai:MODEL@URL, an OpenAI-compatible server, or "
             "keyword:TOPIC|TOPIC, counts of words.",
@@ -315,8 +317,11 @@ def chunk(
     splitter = _strategy(strategy, given)
     if price is not None and not estimate:
         wrong("--price means nothing without --estimate")
+    if price is not None and not math.isfinite(price):
+        wrong(f"--price ({price}) must be a number")
     if estimate:
-        check_estimate(splitter, {"-o": output, "--summary": summary, "--check": check or None})
+        unused = {"-o": output, "--summary": summary, "--check": check or None}
+        check_estimate(splitter, unused | {"--table": table or None})
     else:
         check_models(splitter)
     checking = _checking(check, min_chars, max_tokens, model_unit, splitter)
@@ -336,7 +341,7 @@ def chunk(
     if file is not None and summary is not None and same_file(file, summary):
         wrong(f"cannot write {summary}: it is also the output")
     if raw:
-        if splitter.strategy in ("structural", "rows", "clauses", "routed", "document_based"):
+        if splitter.strategy in ("structural", "rows", "clauses", "routed", "documentbased"):
             wrong(f"--raw means nothing to {splitter.strategy}: it cuts the readable text of HTML")
         found.sources = [as_written(source) for source in found.sources]
     if splitter.strategy in ("rows", "routed") and column is id_column is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,9 @@ from cantle.cli.checking import Checking
 from cantle.cli.inputs import Problem
 from cantle.cli.report import Report
 from cantle.cli.rows import Batch, Document
+from cantle.endpoint import EndpointError
 from cantle.strategies import Splitting
+from cantle.strategies.meaning import ByMeaning
 
 _DOCUMENTS = 1_000
 _BYTES = 16_000_000
@@ -34,9 +37,7 @@ def cut(
         # A title may stand before a chunk; nothing else of the metadata is asked for.
         titled = checking is not None or getattr(strategy, "prefix", None) is not None
         metadata = batch.metadata if titled else None
-        chunks = strategy.split_all(
-            batch.readable, ids=batch.ids, metadata=metadata, threads=threads, errors="skip"
-        )
+        chunks = cut_batch(strategy, batch, metadata=metadata, threads=threads)
         report.documents += len(batch) - len(chunks.skipped)
         report.bytes += batch.size
         if checking is not None:
@@ -49,6 +50,28 @@ def cut(
             words = reason.replace(f"texts[{doc}]", "the text", 1)
             report.problem(Problem(file, "cannot be cut", words, line))
         report.advance()
+
+
+class NotEmbedded(Exception):
+    """The embedder of a strategy failed; says how."""
+
+
+def cut_batch(strategy: Splitting, batch: Batch, **settings: Any) -> Chunks:
+    """Return the chunks of a batch, without the documents that cannot be cut.
+
+    Raises:
+        NotEmbedded: What finds the borders could not be embedded.
+    """
+    try:
+        return strategy.split_all(batch.readable, ids=batch.ids, errors="skip", **settings)
+    except Exception as error:
+        # Documents that fail are skipped: what a strategy that embeds raises is its embedder's.
+        if not isinstance(strategy, ByMeaning) or isinstance(error, MemoryError):
+            raise
+        if isinstance(error, EndpointError):  # It says of itself what failed.
+            raise NotEmbedded(str(error)) from error
+        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+        raise NotEmbedded(f"{strategy.strategy}: {kind}{error}") from error
 
 
 def batches(

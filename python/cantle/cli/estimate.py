@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 from cantle import Llm, units
 from cantle.cli.cutting import batches
 from cantle.cli.ending import wrong
+from cantle.cli.formats import Unreadable
 from cantle.cli.inputs import Found
 from cantle.cli.reading import read
 from cantle.cli.report import Report, Stopped
 from cantle.cli.rows import Columns
+from cantle.cli.spool import spooled
 from cantle.strategies import Splitting
 from cantle.strategies.meaning import ByMeaning
 
@@ -36,21 +39,26 @@ def run_estimate(
 ) -> int:
     """Print what a model would be given; return the exit status."""
     assert isinstance(splitter, ByMeaning | Llm)
-    texts = size = documents = 0
+    texts = size = documents = calls = 0
     try:
-        for problem in found.problems:
-            report.problem(problem)
-        for batch in batches(read(found.sources, columns), limit, report):
-            one = splitter.estimate(batch.readable, ids=batch.ids, threads=threads)
-            texts, size = texts + one.texts, size + one.units
-            documents += len(batch)
+        with ExitStack() as stack:
+            for problem in found.problems:
+                report.problem(problem)
+            opened = spooled(found.sources, stack, tables=False)
+            for batch in batches(read(opened, columns), limit, report):
+                one = splitter.estimate(batch.readable, ids=batch.ids, threads=threads)
+                texts, size, calls = texts + one.texts, size + one.units, calls + one.calls
+                documents += len(batch)
     except Stopped as stopped:
         wrong(f"{stopped}; stopped (--strict)", 1)
+    except Unreadable as error:
+        wrong(f"cannot read standard input: {error}", 1)
+    except KeyboardInterrupt:
+        wrong("interrupted", 130)
     finally:
         report.close()
     unit = units.describe(units.resolve(splitter.unit))
     most = splitter.batch_size if isinstance(splitter, ByMeaning) else 1
-    calls = -(-texts // most)
     print(f"documents  {documents}")
     print(f"texts      {texts}")
     print(f"size       {size} {unit}")

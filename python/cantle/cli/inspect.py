@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from cantle import TextError, boundaries, units
+from cantle.cli.cutting import cut_batch
 from cantle.cli.ending import wrong
 from cantle.cli.inputs import Problem
 from cantle.cli.options import (
@@ -23,6 +24,7 @@ from cantle.cli.options import (
     Size,
     Strategies,
     Unit,
+    check_models,
 )
 from cantle.cli.report import Report
 from cantle.cli.rows import Batch
@@ -92,6 +94,8 @@ def inspect(
         routed if one.strategy == "routed" and not one.sources else one  # type: ignore[attr-defined]
         for one in asked
     ]
+    for strategy in asked:
+        check_models(strategy)
     survey = Survey(paths, column, id_column, format, limit, json, quiet=quiet)
     seen = _Seen(routed, asked)
     survey.read(seen.take)
@@ -124,7 +128,7 @@ class _Seen:
             report.documents += 1
             report.advance()
         for strategy, made in zip(self._asked, self._made, strict=True):
-            chunks = strategy.split_all(texts, ids=batch.ids, errors="skip")
+            chunks = cut_batch(strategy, batch)
             faults = boundaries(chunks)
             made.update(faults.counts)
             made["faulty"] += int(faults.any.sum())

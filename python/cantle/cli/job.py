@@ -12,7 +12,7 @@ import typer
 
 from cantle.cli.carried import Carried, carried, own_columns
 from cantle.cli.checking import Checking
-from cantle.cli.cutting import cut
+from cantle.cli.cutting import NotEmbedded, cut
 from cantle.cli.ending import end, forget_stdout, wrong
 from cantle.cli.formats import TYPED, Missing, Unreadable
 from cantle.cli.inputs import Found, Source
@@ -71,6 +71,8 @@ class Job:
                 self._cut(stack)
             except Stopped as stopped:
                 end(self.report, 1, f"{stopped}; stopped (--strict)")
+            except NotEmbedded as error:
+                end(self.report, 1, str(error))
             except BrokenPipeError:
                 forget_stdout()
                 raise typer.Exit(141) from None

@@ -131,5 +131,5 @@ def check_models(splitter: Splitting) -> None:
             splitter.check()
         elif isinstance(splitter, ByMeaning):
             resolve(splitter.embedder)([])
-    except (ImportError, ValueError) as error:
+    except (ImportError, ValueError, OSError) as error:
         wrong(str(error))

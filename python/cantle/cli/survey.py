@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from cantle.cli.cutting import batches
+from cantle.cli.cutting import NotEmbedded, batches
 from cantle.cli.ending import end, forget_stdout
 from cantle.cli.formats import Unreadable
 from cantle.cli.inputs import STDIN, as_table
@@ -21,6 +21,7 @@ from cantle.cli.rows import Batch, Columns
 from cantle.cli.settings import versions
 from cantle.cli.spool import spooled
 from cantle.cli.target import write_text
+from cantle.endpoint import EndpointError
 
 
 class Survey:
@@ -75,6 +76,8 @@ class Survey:
                     take(batch, report)
         except Unreadable as error:
             end(report, 1, f"cannot read standard input: {error}")
+        except (NotEmbedded, EndpointError) as error:
+            end(report, 1, str(error))
         except KeyboardInterrupt:
             end(report, 130, "interrupted")
 
