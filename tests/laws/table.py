@@ -47,7 +47,10 @@ SETTINGS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "mode": st.sampled_from(["previous", "centroid"]),
         "buffer": st.sampled_from([0, 0, 1]),
     },
-    "optimal": {"min_size": st.sampled_from([None, 0.3])},
+    "optimal": {
+        "min_size": st.sampled_from([None, 0.3]),
+        "target": st.sampled_from([None, 0.3, 1.0]),
+    },
     "llm": {
         "window": st.sampled_from([60, 5]),
         "shared": st.sampled_from([1, 4]),
@@ -67,7 +70,8 @@ SETTINGS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
 }
 """Every strategy of the registry with what it takes beside size, overlap, unit and trim.
 
-`min_size` is drawn as a share of `size`. A strategy that is not listed fails a test.
+`min_size` is drawn as a share of `size`, and so is a `target` with a point. A strategy that is not
+listed fails a test.
 """
 
 
@@ -128,6 +132,8 @@ def cells(draw: st.DrawFn, name: str, unit: str) -> Cell:
     extra = {key: draw(values) for key, values in SETTINGS[name].items()}
     if extra.get("min_size") is not None:
         extra["min_size"] = int(extra["min_size"] * size)
+    if isinstance(extra.get("target"), float):
+        extra["target"] = max(1, int(extra["target"] * size))
     strategy = samples.built(
         name,
         size,

@@ -15,12 +15,13 @@ from cantle.units import Unit
 class Optimal(ByMeaning, Splitting):
     """Of all ways to cut a text between its sentences the one whose chunks hold together best.
 
-    Each sentence is embedded. A segmentation is worth the sum, over all pairs of sentences in one
-    chunk, of their cosine less the mean cosine of all pairs of the document; the best one under
-    `size` is found by dynamic programming. That is the cluster method of Smith and Troynikov
-    (Chroma, 2024) with sentences in place of pieces of 50 tokens, and with sizes in `unit`. Of
-    `Blocks`, a table or a block of code counts as one sentence, a heading goes with what stands
-    below it. The distances of neighbours are in `chunks.distances`.
+    Each sentence is embedded. A segmentation costs the squared distances of the sentences' vectors,
+    at length 1, to the mean of their chunk, plus a penalty for each chunk; the cheapest one under
+    `size` is found by dynamic programming. The penalty is that at which the mean size is nearest
+    to `target`. That is the optimal partitioning of Jackson et al. (2005, arXiv math/0309285) with
+    Fisher's cost (1958), with vectors in place of numbers, sizes in `unit`, and a penalty that is
+    sought. Of `Blocks`, a table or a block of code counts as one sentence, a heading goes with what
+    stands below it. The distances of neighbours are in `chunks.distances`.
 
     Args:
         size: Most units in a chunk, overlap included.
@@ -29,6 +30,9 @@ class Optimal(ByMeaning, Splitting):
             path of a `tokenizer.json`, a tokenizer or a callable.
         trim: Drop the blanks around each chunk.
         embedder: As for `Semantic`.
+        target: The mean size that a document's chunks should have, without `overlap`; sentences
+            over `size` do not count. Sentences that do not differ are not cut apart for it.
+            Default: two thirds of `size`.
         buffer: How many sentences before and behind are embedded together with each.
         min_size: Of all segmentations those with the fewest chunks below this count. Default: 0.
         prefix: What stands before the text in `embed_text`, if both are to keep `size`; as for
@@ -36,6 +40,13 @@ class Optimal(ByMeaning, Splitting):
         batch_size: Most texts in a call of the embedder.
         progress: Called after each batch with how many texts are embedded, and how many there are.
         name: The name in the chunks' ids. Default: `optimal`.
+
+    Example:
+        >>> import cantle
+        >>> topics = cantle.embed.Keyword(["tea pot", "rain cloud"])
+        >>> optimal = cantle.Optimal(8, unit="words", embedder=topics, target=4)
+        >>> optimal.split("Tea pot. Pour the tea. Rain. The cloud.").texts
+        ['Tea pot. Pour the tea.', 'Rain. The cloud.']
     """
 
     strategy = "optimal"
@@ -46,6 +57,7 @@ class Optimal(ByMeaning, Splitting):
     trim: bool = True
     _: KW_ONLY
     embedder: Embedder | str = "static"
+    target: int | None = None
     buffer: int = 0
     min_size: int | None = None
     prefix: str | None = None

@@ -102,7 +102,13 @@ pub fn quick_dot(a: &[f32], b: &[f32]) -> f32 {
             sums[lane] += x[lane] * y[lane];
         }
     }
-    sums.iter().sum::<f32>() + rest
+    // By halves, so that no sum waits for all before it.
+    for half in [LANES, LANES / 2, LANES / 4, LANES / 8] {
+        for lane in 0..half {
+            sums[lane] += sums[lane + half];
+        }
+    }
+    sums[0] + rest
 }
 
 /// The product of two vectors.
