@@ -9,6 +9,7 @@
 #   make instructions-record write their record
 #   make bench-crates TEXTS="..."   counting of tokens beside other Rust crates, without Python
 #   make figures             measure everything beside other libraries and fill docs/benchmarks.md
+#   make quality FOLDER="..."    what chunks find, on texts and questions of yours: docs/quality.md
 #   make lint | fmt | setup | clean
 
 PYTHON ?= python3
@@ -29,7 +30,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-rust test-python lint fmt bench bench-record instructions \
-	instructions-record bench-crates figures corpora setup clean unicode
+	instructions-record bench-crates figures quality corpora setup clean unicode
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | sed -n '1,/^$$/d; /^ *make/p'
@@ -122,6 +123,14 @@ bench-crates:
 figures: setup $(VENV)/.bench
 	for name in peers scale tokens batch stream; do \
 		$(BIN)/python benches/bench_$$name.py --json benches/record/figures/$$name.json || exit 1; \
+	done
+	$(BIN)/python benches/report.py
+
+quality: setup $(VENV)/.bench
+	for model in static minilm; do \
+		name=quality$$(test $$model = minilm || echo _$$model); \
+		$(BIN)/python benches/bench_quality.py $(FOLDER) --embedder $$model --equal \
+			--json benches/record/figures/$$name.json || exit 1; \
 	done
 	$(BIN)/python benches/report.py
 

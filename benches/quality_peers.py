@@ -28,6 +28,9 @@ _ASKED = {
     "llama-index sentence": ("llama-index-core", cantle.Sentence),
 }
 """By the name of the row: the library, and the question that it answers in `cantle bench`."""
+PLAIN = tuple(_ASKED)
+"""The names of the rows that find their borders without vectors."""
+RECURSIVE = tuple(name for name, (_, made) in _ASKED.items() if made is cantle.Recursive)
 
 
 def peers(size: int, model: Any, lost: Callable[[str], None]) -> list[Cut]:

@@ -73,6 +73,8 @@ class Row:
     """Their characters, for each character of the texts."""
     seconds: float | None = None
     """What the cutting took."""
+    against: str = ""
+    """Name and size of the row that it is compared with, where its recipe names one."""
 
     @property
     def title(self) -> str:
@@ -97,6 +99,7 @@ def row(recipe: Recipe, ground: Ground, columns: Iterable[str] = COLUMNS) -> Row
         counted.texts if counted else 0,
         counted.characters / sum(map(len, ground.texts)) if counted else 0.0,
         getattr(recipe, "seconds", None),
+        getattr(recipe, "against", ""),
     )
 
 

@@ -26,13 +26,18 @@ import bench_stream
 import bench_tokens
 import curves
 import figures
+import quality_peers
 import quality_scores
+import quality_store as quality_store_recipes
 from cantle.bench.plot import svg
 from cantle.bench.table import figure, markdown, told
 from questions import NAMES
 
 FIGURES = Path(__file__).with_name("record") / "figures"
 PAGES = ("docs/benchmarks.md", "docs/quality.md", "README.md")
+RECURSIVE = ("cantle recursive", *quality_peers.RECURSIVE)
+"""The rows that stand beside a store's."""
+NOT_YET = "Not measured yet.\n"
 PICTURES = "benchmarks"
 """The folder of the pictures, beside the page."""
 
@@ -184,21 +189,48 @@ def tokens(found: Told) -> str:
 
 
 def quality(found: Told) -> str:
-    """Return the table of what recipes are worth."""
+    """Return the table of what recipes are worth that rank chunks by cosine."""
     versions = ", ".join(f"{name} {version}" for name, version in found["peers"].items())
     questions = sum(text["questions"] for text in found["texts"])
     said = f"Embedder: {found['embedder']}. Questions: {questions}. Libraries: {versions}.\n"
-    return "\n".join([provenance(found), said, quality_scores.table(found["results"])])
+    rows = [row for row in found["results"] if not _is_stored(row)]
+    return "\n".join([provenance(found), said, quality_scores.table(rows)])
 
 
 def quality_differences(found: Told) -> str:
     """Return the differences to a recipe of the same size."""
-    return quality_scores.table_of_differences(found["results"])
+    rows = [row for row in found["results"] if not _is_stored(row)]
+    return quality_scores.table_of_differences(rows)
 
 
 def quality_equal(found: Told) -> str:
     """Return the differences to the recursive recipe of the same mean size."""
     return quality_scores.table_of_differences(found["equal"])
+
+
+def quality_store(found: Told) -> str:
+    """Return the table of recipes over a store, below the libraries' recursive rows."""
+    beside = [
+        row for row in found["results"] if row["name"] in RECURSIVE and row["size"] in (100, 200)
+    ]
+    stored = [row for row in found["results"] if _is_stored(row)]
+    return quality_scores.table([*beside, *stored]) if stored else NOT_YET
+
+
+def quality_store_differences(found: Told) -> str:
+    """Return what each part of a store's search adds to the recipe without it."""
+    stored = [row for row in found["results"] if _is_stored(row)]
+    return quality_scores.table_of_differences(stored) if stored else NOT_YET
+
+
+def quality_store_peers(found: Told) -> str:
+    """Return the differences of recipes over a store to the best library's row."""
+    best = found.get("best")
+    return quality_scores.table_of_differences(best) if best else NOT_YET
+
+
+def _is_stored(row: Told) -> bool:
+    return str(row["name"]).startswith(quality_store_recipes.PREFIX)
 
 
 def _plain(table: Callable[[list[Told]], str]) -> Callable[[Told], str]:
@@ -215,6 +247,9 @@ PARTS: dict[str, dict[str, Callable[[Told], str]]] = {
             kind: quality,
             f"{kind}_differences": quality_differences,
             f"{kind}_equal": quality_equal,
+            f"{kind}_store": quality_store,
+            f"{kind}_store_differences": quality_store_differences,
+            f"{kind}_store_peers": quality_store_peers,
         }
         for kind in bench_quality.KINDS.values()
     },
