@@ -189,7 +189,11 @@ def main() -> None:
         names = ", ".join(dict.fromkeys(one.name for one in every))
         sys.exit(f"--against and --strategies take names of recipes: {names}")
     found += [one for one in asked if one not in found]
-    print(printed(run(given, ground, found, tell)))
+    try:
+        print(printed(run(given, ground, found, tell)))
+    except KeyboardInterrupt:
+        tell(f"interrupted; {given.json or 'nothing'} holds what is measured")
+        sys.exit(130)
 
 
 def run(
