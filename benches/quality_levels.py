@@ -1,6 +1,6 @@
 """Recipes of levels and models: groups of like chunks, late vectors, borders that are known.
 
-Those whose strategy or model is not there are left out.
+Late vectors are left out where the embedder gives no vectors of tokens.
 """
 
 from __future__ import annotations
@@ -25,11 +25,8 @@ SIZE = 100
 
 def levels() -> list[Recipe]:
     """Return groups of like chunks: the finest level is found, and the one above it read."""
-    if not hasattr(cantle, "Hierarchical"):
-        return []
     found: list[Recipe] = []
-    for key in ("hierarchical", "nested"):
-        make = getattr(cantle, key.capitalize())
+    for key, make in (("hierarchical", cantle.Hierarchical), ("nested", cantle.Nested)):
         strategy = make(SIZE, unit=UNIT, parent_sizes=(4 * PARENT, PARENT))
         for searched in ("plain", "hybrid"):
             against = f"{PREFIX}{searched} parents of {PARENT} {SIZE}"
@@ -79,8 +76,7 @@ class LateCut:
 def late(size: int, model: Any) -> list[Recipe]:
     """Return late vectors at a size, where the model gives token vectors."""
     within = getattr(model, "embedder", model)  # that of a cache
-    there = hasattr(cantle.embed, "Late") and hasattr(within, "token_vectors")
-    return [LateCut(size, within)] if there else []
+    return [LateCut(size, within)] if hasattr(within, "token_vectors") else []
 
 
 @dataclass
