@@ -66,7 +66,8 @@ class ByMeaning(ByPieces):
             raise TypeError(f"progress ({self.progress!r}) must be callable or None")
 
     def _titles(self, documents: Documents) -> list[str] | None:
-        return None if self.prefix is None else documents.titles()
+        # Of titles only a prefix makes use; the levels of `Hierarchical` have none.
+        return None if getattr(self, "prefix", None) is None else documents.titles()
 
     def _vectors(self, documents: Documents, asked: Asked, doc: NDArray[Any]) -> Vectors:
         source = asked["source"]
