@@ -20,6 +20,8 @@ from cantle.cli.options import (
     FORMATS,
     READING,
     WRITING,
+    Jobs,
+    Quiet,
     check_models,
     check_target,
     found_inputs,
@@ -211,10 +213,7 @@ def chunk(
             rich_help_panel=READING,
         ),
     ] = None,
-    jobs: Annotated[
-        int,
-        typer.Option("--jobs", "-j", min=0, max=4096, metavar="N", help="Threads; 0: all cores."),
-    ] = 0,
+    jobs: Jobs = 0,
     limit: Annotated[
         int | None,
         typer.Option(
@@ -268,9 +267,7 @@ def chunk(
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at the first input that cannot be read.")
     ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No bar and no summary; problems are named.")
-    ] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Cut documents into chunks.
 

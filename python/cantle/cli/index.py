@@ -11,18 +11,28 @@ from cantle import units
 from cantle.cli.ending import wrong
 from cantle.cli.inputs import STDIN
 from cantle.cli.opening import RECIPE, fill, inputs, made, strategy_of, told_of
-from cantle.cli.options import FORMATS, READING, WRITING
+from cantle.cli.options import (
+    CUTTING,
+    WRITING,
+    AsJson,
+    Column,
+    DryRun,
+    Format,
+    IdColumn,
+    Jobs,
+    Paths,
+    Price,
+    Quiet,
+)
 from cantle.cli.report import Report
 from cantle.index import Auto, Exact, Hnsw
 
+_SEARCHING = "Searching"
 _INDEXES: dict[str, Any] = {"auto": Auto, "exact": Exact, "hnsw": Hnsw}
 
 
 def index(
-    paths: Annotated[
-        list[str],
-        typer.Argument(metavar="PATH...", help="Files, folders, globs, or - for standard input."),
-    ],
+    paths: Paths,
     output: Annotated[
         str,
         typer.Option(
@@ -36,17 +46,17 @@ def index(
     strategy: Annotated[
         str,
         typer.Option(
-            "--strategy", "-s", metavar="TEXT", help="As for chunk.", rich_help_panel="Cutting"
+            "--strategy", "-s", metavar="TEXT", help="As for chunk.", rich_help_panel=CUTTING
         ),
     ] = RECIPE,
     size: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Most units in a chunk.", rich_help_panel="Cutting"),
+        typer.Option(metavar="N", help="Most units in a chunk.", rich_help_panel=CUTTING),
     ] = None,
     unit: Annotated[
         str | None,
         typer.Option(
-            metavar="UNIT", help="What sizes count, as for chunk.", rich_help_panel="Cutting"
+            metavar="UNIT", help="What sizes count, as for chunk.", rich_help_panel=CUTTING
         ),
     ] = None,
     min_chars: Annotated[
@@ -55,7 +65,7 @@ def index(
             min=0,
             metavar="N",
             help="Chunks of fewer characters are left out.",
-            rich_help_panel="Cutting",
+            rich_help_panel=CUTTING,
         ),
     ] = 20,
     embedder: Annotated[
@@ -63,7 +73,7 @@ def index(
         typer.Option(
             metavar="NAME",
             help="As for chunk (static; of a store that is there, its own).",
-            rich_help_panel="Searching",
+            rich_help_panel=_SEARCHING,
         ),
     ] = None,
     index: Annotated[
@@ -71,7 +81,7 @@ def index(
         typer.Option(
             metavar="KIND",
             help="exact, hnsw, or auto: exact until there are many chunks (auto).",
-            rich_help_panel="Searching",
+            rich_help_panel=_SEARCHING,
         ),
     ] = None,
     no_blend: Annotated[
@@ -79,7 +89,7 @@ def index(
         typer.Option(
             "--no-blend",
             help="Search each vector as it is, not blended with its neighbours'.",
-            rich_help_panel="Searching",
+            rich_help_panel=_SEARCHING,
         ),
     ] = False,
     half: Annotated[
@@ -88,51 +98,17 @@ def index(
             "--half", help="Keep vectors in 16 bits: half the file.", rich_help_panel=WRITING
         ),
     ] = False,
-    column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The column of tables that holds the text (text).",
-            rich_help_panel=READING,
-        ),
-    ] = None,
-    id_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The column of tables that holds the id.", rich_help_panel=READING
-        ),
-    ] = None,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FORMAT",
-            help="What standard input is, and files whose names do not tell: "
-            f"{', '.join(FORMATS)}.",
-            rich_help_panel=READING,
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Write and embed nothing; say what would be done.")
-    ] = False,
-    price: Annotated[
-        float | None,
-        typer.Option(
-            min=0, metavar="N", help="With --dry-run: the price of a million units embedded."
-        ),
-    ] = None,
+    column: Column = None,
+    id_column: IdColumn = None,
+    format: Format = None,
+    dry_run: DryRun = False,
+    price: Price = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say what cuts, embeds and searches, and why.")
     ] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print what was done as JSON on standard output.")
-    ] = False,
-    jobs: Annotated[
-        int,
-        typer.Option("--jobs", "-j", min=0, max=4096, metavar="N", help="Threads; 0: all cores."),
-    ] = 0,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No bar and no summary; problems are named.")
-    ] = False,
+    json: AsJson = False,
+    jobs: Jobs = 0,
+    quiet: Quiet = False,
 ) -> None:
     """Cut documents into a store, embed the chunks, and build the index.
 

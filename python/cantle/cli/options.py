@@ -90,6 +90,23 @@ Limit = Annotated[
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No bar and no summary; problems are named.")
 ]
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", min=0, max=4096, metavar="N", help="Threads; 0: all cores.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Write and embed nothing; say what would be done.")
+]
+Price = Annotated[
+    float | None,
+    typer.Option(min=0, metavar="N", help="With --dry-run: the price of a million units embedded."),
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print what was done as JSON on standard output.")
+]
+StoresEmbedder = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The store's embedder, where it has no name."),
+]
 
 
 def found_inputs(

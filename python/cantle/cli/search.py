@@ -21,6 +21,7 @@ from cantle import (
 )
 from cantle.cli.ending import wrong
 from cantle.cli.opening import opened
+from cantle.cli.options import StoresEmbedder
 from cantle.cli.table import printable
 
 
@@ -67,10 +68,7 @@ def search(
         int | None,
         typer.Option(min=1, metavar="N", help="How widely HNSW searches."),
     ] = None,
-    embedder: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The store's embedder, where it has no name."),
-    ] = None,
+    embedder: StoresEmbedder = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say how the search was done, and why.")
     ] = False,

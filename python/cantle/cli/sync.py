@@ -9,6 +9,7 @@ import typer
 from cantle.cli.ending import wrong
 from cantle.cli.inputs import STDIN
 from cantle.cli.opening import fill, inputs, opened, strategy_of, told_of
+from cantle.cli.options import AsJson, DryRun, Jobs, Price, Quiet, StoresEmbedder
 from cantle.cli.report import Report
 
 
@@ -18,32 +19,15 @@ def sync(
         list[str] | None,
         typer.Argument(metavar="[PATH...]", help="The documents (those that it was made of)."),
     ] = None,
-    embedder: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The store's embedder, where it has no name."),
-    ] = None,
+    embedder: StoresEmbedder = None,
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep chunks of documents that are gone.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Write and embed nothing; say what would be done.")
-    ] = False,
-    price: Annotated[
-        float | None,
-        typer.Option(
-            min=0, metavar="N", help="With --dry-run: the price of a million units embedded."
-        ),
-    ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print what was done as JSON on standard output.")
-    ] = False,
-    jobs: Annotated[
-        int,
-        typer.Option("--jobs", "-j", min=0, max=4096, metavar="N", help="Threads; 0: all cores."),
-    ] = 0,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No bar and no summary; problems are named.")
-    ] = False,
+    dry_run: DryRun = False,
+    price: Price = None,
+    json: AsJson = False,
+    jobs: Jobs = 0,
+    quiet: Quiet = False,
 ) -> None:
     """Bring a store to the state of the documents that it was made of.
 
