@@ -6,7 +6,7 @@ of its pairs less the mean cosine of all pairs of the text, and dynamic programm
 of at most `size // 50` pieces whose worth is largest. Of runs of equal worth it takes the one that
 is met first, from the shortest on. Sizes are a count of pieces there: a chunk may be over `size`.
 
-`cantle.Optimal` is the same sum over true sentences, under a limit in tokens that holds.
+`cantle.Optimal` has another cost, true sentences, and a limit in tokens that holds.
 """
 
 from __future__ import annotations

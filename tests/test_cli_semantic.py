@@ -18,7 +18,7 @@ KEYWORD = "keyword:tea pot|rain"
 
 @pytest.mark.parametrize(
     ("strategy", "number"),
-    [("semantic,distance=0.5", 2), ("optimal", 2), ("documentbased", 1)],
+    [("semantic,distance=0.5", 2), ("optimal,target=7", 2), ("documentbased", 1)],
 )
 def test_documents_are_cut_by_meaning(tmp_path, strategy, number):
     file = write(tmp_path / "a.txt", TEXT)
