@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -138,3 +139,22 @@ def test_what_cannot_be_asked_for() -> None:
     with pytest.raises(cantle.SettingError) as low:
         fuse([], -1)
     assert str(low.value) == "k (-1) must be at least 0"
+
+
+def test_texts_are_read_while_others_ask() -> None:
+    # Reading texts waits for the store. A thread that held the store while it waited for the words
+    # of another one stood still with it for ever.
+    kept = WordsByStrategy()
+    other: list[Words] = []
+
+    def ask() -> None:
+        other.append(kept.of("other", 1, lambda: ["a key"]))
+
+    def texts() -> list[str]:
+        thread = threading.Thread(target=ask, daemon=True)
+        thread.start()
+        thread.join(60)
+        return ["a log"]
+
+    assert len(kept.of("own", 1, texts)) == 1
+    assert len(other) == 1

@@ -110,6 +110,9 @@ class WordsByStrategy:
         """
         with self._lock:
             kept = self._kept.get(strategy)
-            if kept is None or kept[0] != version:
-                kept = self._kept[strategy] = version, Words(texts())
-            return kept[1]
+        if kept is None or kept[0] != version:
+            # Without the lock: the texts wait for the store, and who holds that may wait for this.
+            kept = version, Words(texts())
+            with self._lock:
+                self._kept[strategy] = kept
+        return kept[1]
