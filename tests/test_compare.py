@@ -213,7 +213,8 @@ def test_bytes_arrow_blocks_and_documents_are_taken():
             ([TEA], "whole", "pot", "nobody"),
             ValueError,
             "embedder ('nobody') must be one of 'static', 'minilm', 'keyword:TOPIC|TOPIC', "
-            "a folder of a model, or a callable",
+            "a folder of a model, 'openai:MODEL', 'openai:MODEL@URL', 'late:' before a model, "
+            "or a callable",
         ),
         (
             ([TEA], "whole", "pot", lambda texts: np.ones((1, len(texts[0])))),
