@@ -199,10 +199,14 @@ def test_requests_run_side_by_side_and_keep_their_order():
 
 
 def test_the_first_failure_ends_the_call():
+    other = threading.Event()
+
     def act(handler, body):
         if body["input"] == ["text 1"]:
+            other.wait()
             refusal(400, "not this one")(handler, body)
         else:
+            other.set()
             server.released.wait()
 
     with Server(act) as server:
