@@ -24,8 +24,6 @@ from cantle.strategies import Splitting
 
 RECIPE = "recursive:75"
 """What cuts documents of a store without other wish: see docs/quality.md."""
-KEPT = ("paths", "strategy", "column", "id_column", "format")
-"""What a store remembers of the command that filled it."""
 
 
 def opened(path: str, embedder: str | None = None, **settings: Any) -> Store:
