@@ -30,8 +30,8 @@ def blend(
     zero vector adds nothing and stays zero. A sum that cancels out leaves the vector itself.
 
     Small chunks say little of what they are about, and the chunks beside them say it too: searched
-    by such vectors, 52 tokens in the mean, they were found more often (see docs/expansion.md).
-    Chunks over 100 tokens gain less, over 200 they lose. Rows that are strangers to each other, as
+    by such vectors, 53 tokens in the mean, they were found more often (see docs/expansion.md).
+    Chunks over 100 tokens gain less, at 200 nothing was told apart. Rows that are strangers to each other, as
     those of a table or a list of questions, must not be blended: give them the group -1.
 
     Args:
