@@ -31,8 +31,8 @@ def blend(
 
     Small chunks say little of what they are about, and the chunks beside them say it too: searched
     by such vectors, 53 tokens in the mean, they were found more often (see docs/expansion.md).
-    Chunks over 100 tokens gain less, at 200 nothing was told apart. Rows that are strangers to each other, as
-    those of a table or a list of questions, must not be blended: give them the group -1.
+    Chunks over 100 tokens gain less, at 200 nothing was told apart. Rows that are strangers to each
+    other, as those of a table or a list of questions, must not be blended: give them the group -1.
 
     Args:
         vectors: A row for each chunk, in the order of the document, [n, d]; of length 1, or a
