@@ -121,7 +121,7 @@ bench-crates:
 	benches/crates/target/release/token-crates $(or $(TOKENIZER),cl100k_base) $(TEXTS)
 
 figures: setup $(VENV)/.bench
-	for name in peers scale tokens batch stream; do \
+	for name in peers scale tokens batch stream search store; do \
 		$(BIN)/python benches/bench_$$name.py --json benches/record/figures/$$name.json || exit 1; \
 	done
 	$(BIN)/python benches/report.py

@@ -22,6 +22,8 @@ import bench_batch
 import bench_peers
 import bench_quality
 import bench_scale
+import bench_search
+import bench_store
 import bench_stream
 import bench_tokens
 import curves
@@ -34,7 +36,13 @@ from cantle.bench.table import figure, markdown, told
 from questions import NAMES
 
 FIGURES = Path(__file__).with_name("record") / "figures"
-PAGES = ("docs/benchmarks.md", "docs/quality.md", "README.md")
+PAGES = (
+    "docs/benchmarks.md",
+    "docs/quality.md",
+    "docs/search.md",
+    "docs/store.md",
+    "README.md",
+)
 RECURSIVE = ("cantle recursive", *quality_peers.RECURSIVE)
 """The rows that stand beside a store's."""
 NOT_YET = "Not measured yet.\n"
@@ -58,7 +66,8 @@ def provenance(found: Told) -> str:
         rounds += f", while other work kept the machine busy (load {load:g})"
     return (
         f"`{found['command']}`: {machine['cpu']}, {machine['cores']} cores, "
-        f"{found['time'][:10]}, commit {found['commit']}{rounds}; {versions}. Texts: {texts}.\n"
+        f"{found['time'][:10]}, commit {found['commit']}{rounds}; {versions}."
+        f"{f' Texts: {texts}.' if texts else ''}\n"
     )
 
 
@@ -233,7 +242,7 @@ def _is_stored(row: Told) -> bool:
     return str(row["name"]).startswith(quality_store_recipes.PREFIX)
 
 
-def _plain(table: Callable[[list[Told]], str]) -> Callable[[Told], str]:
+def _plain(table: Callable[[Any], str]) -> Callable[[Told], str]:
     return lambda found: f"{provenance(found)}\n{table(found['results'])}"
 
 
@@ -255,6 +264,8 @@ PARTS: dict[str, dict[str, Callable[[Told], str]]] = {
     },
     "batch": {"batch": _plain(bench_batch.table)},
     "stream": {"stream": _plain(bench_stream.table)},
+    "search": {"search": _plain(bench_search.tables)},
+    "store": {"store": _plain(bench_store.tables)},
 }
 DRAWN: dict[str, Callable[[Told], Iterator[tuple[str, str]]]] = {
     "peers": pictures_of_peers,

@@ -21,6 +21,7 @@ __all__ = [
     "Blocks",
     "InternalError",
     "Origin",
+    "Pieces",
     "SettingError",
     "Splitter",
     "TextError",
@@ -28,6 +29,7 @@ __all__ = [
     "Tokenizer",
     "TokenizerError",
     "__version__",
+    "best_rows",
     "carried",
     "cuts",
     "keyword_vectors",
@@ -40,6 +42,8 @@ __all__ = [
     "sentences",
     "span_offsets",
     "terms",
+    "unit_rows",
+    "vector_scores",
     "visible",
     "vocabularies",
 ]
@@ -64,12 +68,15 @@ _Meaning: TypeAlias = tuple[
     object,
     str | None,
 ]
-_Vectors: TypeAlias = tuple[NDArray[np.float32], _Numbers]
+_Vectors: TypeAlias = tuple[NDArray[np.float32], _Numbers, Pieces]
 
 class SettingError(ValueError): ...
 class TextError(ValueError): ...
 class TokenizerError(ValueError): ...
 class InternalError(RuntimeError): ...
+
+@final
+class Pieces: ...
 
 @final
 class Splitter:
@@ -118,7 +125,7 @@ class Splitter:
         forms: Sequence[object] | None = None,
         spans: tuple[_Numbers, _Numbers, _Numbers, _Numbers] | None = None,
         titles: Sequence[str] | None = None,
-    ) -> dict[str, NDArray[np.int64]]: ...
+    ) -> tuple[dict[str, NDArray[np.int64]], Pieces]: ...
     def routed(self, routes: Sequence[Splitter]) -> Splitter: ...
 
 @final
@@ -262,6 +269,16 @@ def keyword_vectors(texts: Sequence[str | bytes], topics: Sequence[str]) -> NDAr
 def mean_vectors(
     table: NDArray[np.float32], rows: NDArray[np.uint32], ends: _Numbers
 ) -> NDArray[np.float32]: ...
+def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]: ...
+def vector_scores(
+    metric: str,
+    vectors: NDArray[np.float32],
+    places: NDArray[np.int64],
+    queries: NDArray[np.float32],
+) -> NDArray[np.float64]: ...
+def best_rows(
+    rows: NDArray[np.int64], scores: NDArray[np.float64], k: int
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]: ...
 def terms(
     texts: Sequence[str | bytes],
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], list[str]]: ...

@@ -213,7 +213,7 @@ fn split_to(strategy: Strategy, unit: Unit, size: usize, overlap: usize) -> Box<
         let index = CharIndex::new(text, ascii);
         let whole = Text::new(text, ascii);
         let (form, title, vectors) = (Form::Unknown, "", None);
-        let document = Document { text: &whole, index: &index, form, title, vectors };
+        let document = Document { text: &whole, index: &index, form, title, vectors, pieces: &[] };
         let chunks = splitter.split(document, None, 1, &Guard::never());
         black_box(chunks.expect("any text can be cut").chunks.len());
     })

@@ -1,4 +1,8 @@
 //! Many texts at once: threads scoped to the call, results in order, columns out.
+//!
+//! * [`asking`]: what has to be embedded before texts are cut
+
+pub mod asking;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -11,6 +15,7 @@ use crate::cuts::sentences::sentence_ends;
 use crate::error::{Error, Result};
 use crate::guard::Guard;
 use crate::meaning::Compared;
+use crate::meaning::pieces::Piece;
 use crate::meaning::vectors::Vectors;
 use crate::pack::Packed;
 use crate::split::{Document, Made, Measure, Splitter};
@@ -48,6 +53,8 @@ pub struct Source<'t> {
     pub route: Option<u32>,
     /// The vectors of its pieces, where it is cut by them.
     pub vectors: Option<Vectors<'t>>,
+    /// Its pieces, where [`asking`] found them.
+    pub pieces: &'t [Piece],
 }
 
 impl<'t> Source<'t> {
@@ -66,6 +73,7 @@ impl<'t> Source<'t> {
             title,
             route: None,
             vectors: None,
+            pieces: &[],
         }
     }
 }
@@ -434,8 +442,8 @@ fn split_block(
         let work = || {
             let text = Text::new(source.text, source.ascii);
             let (form, title) = (source.form, source.title);
-            let vectors = source.vectors;
-            let document = Document { text: &text, index: &index, form, title, vectors };
+            let Source { vectors, pieces, .. } = *source;
+            let document = Document { text: &text, index: &index, form, title, vectors, pieces };
             splitter.split(document, measure, within, guard)
         };
         // A defect that one text brings to light is that text's failure.
@@ -452,93 +460,6 @@ fn split_block(
         }
     }
     Ok(cut)
-}
-
-/// The spans to embed before the texts are cut: for each its text's place among `sources`, where it
-/// starts and ends in its document, in bytes and then in characters.
-#[derive(Default)]
-pub struct Asked {
-    /// The number of its source.
-    pub source: Vec<i64>,
-    /// Byte offsets.
-    pub bytes: [Vec<i64>; 2],
-    /// Character offsets.
-    pub chars: [Vec<i64>; 2],
-}
-
-/// What has to be embedded, on up to `threads` threads (0: one per core). A text that fails has
-/// nothing: cutting it will fail as well, and say why.
-pub fn asked_all(
-    splitter: &Splitter,
-    sources: &[Source<'_>],
-    threads: usize,
-    poll: &dyn Fn() -> Result<()>,
-) -> Result<Asked> {
-    let ask = |block: &[Source<'_>], within: usize, guard: &Guard<'_>| {
-        asked_block(splitter, block, None, within, guard)
-    };
-    let mut all = Asked::default();
-    // Blocks come in order; each counts its sources from 0.
-    let mut before = 0;
-    for (sources, part) in in_blocks(sources, threads, poll, ask, |_| false)? {
-        all.source.extend(part.source.iter().map(|source| before + source));
-        for (all, part) in all.bytes.iter_mut().zip(part.bytes) {
-            all.extend(part);
-        }
-        for (all, part) in all.chars.iter_mut().zip(part.chars) {
-            all.extend(part);
-        }
-        before += sources as i64;
-    }
-    Ok(all)
-}
-
-/// The same on the caller's thread, with the caller's own function as ruler.
-pub fn asked_measured(
-    splitter: &Splitter,
-    sources: &[Source<'_>],
-    measure: Measure<'_>,
-    poll: &dyn Fn() -> Result<()>,
-) -> Result<Asked> {
-    let stop = AtomicBool::new(false);
-    let guard = Guard::new(&stop, Some(poll));
-    Ok(asked_block(splitter, sources, Some(measure), 1, &guard)?.1)
-}
-
-fn asked_block(
-    splitter: &Splitter,
-    sources: &[Source<'_>],
-    measure: Option<Measure<'_>>,
-    within: usize,
-    guard: &Guard<'_>,
-) -> Result<(usize, Asked)> {
-    let mut asked = Asked::default();
-    for (i, source) in sources.iter().enumerate() {
-        guard.check()?;
-        let index = CharIndex::new(source.text, source.ascii);
-        let work = || {
-            let text = Text::new(source.text, source.ascii);
-            let (form, title) = (source.form, source.title);
-            let document = Document { text: &text, index: &index, form, title, vectors: None };
-            splitter.route(source.route).asked(document, measure, within, guard)
-        };
-        let result = catch_unwind(AssertUnwindSafe(work));
-        let spans = match result.unwrap_or_else(|panic| Err(Error::from_panic(&*panic))) {
-            Ok(spans) => spans,
-            Err(Error::Interrupted) => return Err(Error::Interrupted),
-            Err(_) => Vec::new(),
-        };
-        for (start, end) in spans {
-            asked.source.push(i as i64);
-            for (to, at) in asked.bytes.iter_mut().zip([start, end]) {
-                to.push((source.byte_start + at) as i64);
-            }
-            for (to, at) in asked.chars.iter_mut().zip([start, end]) {
-                to.push((source.char_start + index.rank(at)) as i64);
-            }
-        }
-    }
-    Ok((sources.len(), asked))
 }
 
 /// The sentences of one text without the blanks between them; sizes in characters.

@@ -11,6 +11,7 @@
 //! * [`pack`]: the packer
 //! * [`split`]: the strategies, over one text; [`batch`]: over many, on threads
 //! * [`meaning`]: where a text turns to something else, by vectors of its sentences
+//! * [`products`]: products of vectors; [`nearest`]: how near they are to a query
 //! * [`terms`]: a text as the terms of a search engine
 //! * [`text`], [`chars`]: a text's borders, blanks and character offsets
 //! * `py`: the Python module, behind the feature `python`
@@ -22,7 +23,9 @@ pub mod cuts;
 pub mod error;
 pub mod guard;
 pub mod meaning;
+pub mod nearest;
 pub mod pack;
+pub mod products;
 pub mod ruler;
 pub mod split;
 pub mod structure;

@@ -13,7 +13,7 @@ use crate::cuts::separators::Separator;
 use crate::error::{Error, Result};
 use crate::guard::Guard;
 use crate::meaning::hierarchical::{Groups, Hierarchy};
-use crate::meaning::pieces::{pieces, shown};
+use crate::meaning::pieces::{Piece, pieces, shown};
 use crate::meaning::vectors::Vectors;
 use crate::meaning::{Compared, Meaning, Reading};
 use crate::pack::{Limit, Packed, Packer};
@@ -149,6 +149,18 @@ pub struct Document<'a, 't> {
     pub title: &'a str,
     /// The vectors of its pieces, where it is cut by them.
     pub vectors: Option<Vectors<'a>>,
+    /// Its pieces, where they were found before: see [`Wanted::pieces`].
+    pub pieces: &'a [Piece],
+}
+
+/// What has to be embedded before a text is cut.
+#[derive(Default)]
+pub struct Wanted {
+    /// The spans, in order.
+    pub spans: Vec<(usize, usize)>,
+    /// The pieces that they stand for, so that they need not be found again; none where blocks had a
+    /// say.
+    pub pieces: Vec<Piece>,
 }
 
 /// What one text was cut into.
@@ -205,7 +217,7 @@ impl Task for Cut {
 struct Ask<'m>(&'m Meaning);
 
 impl Task for Ask<'_> {
-    type Answer = Vec<(usize, usize)>;
+    type Answer = Wanted;
 
     fn run<R: Ruler + ?Sized>(
         self,
@@ -219,12 +231,13 @@ impl Task for Ask<'_> {
         let format = self.0.sections.map(|(_, format)| format);
         let Some(blocks) = form.blocks(text.str, format) else {
             let (pieces, _) = pieces(text, None, 0, text.len(), guard)?;
-            return Ok(shown(text, &pieces, self.0.buffer).collect());
+            let spans = shown(text, &pieces, self.0.buffer).collect();
+            return Ok(Wanted { spans, pieces });
         };
         check(text.str, &blocks.blocks)?;
         let (limit, blocks, template) = (splitter.limit, &*blocks, self.0.template.as_ref());
         let cutting = Cutting { text, ruler, limit, guard, blocks, count, template, title };
-        cutting.asked(self.0)
+        Ok(Wanted { spans: cutting.asked(self.0)?, pieces: Vec::new() })
     }
 }
 
@@ -318,7 +331,7 @@ impl Splitter {
         measure: Option<Measure<'_>>,
         threads: usize,
         guard: &Guard<'_>,
-    ) -> Result<Vec<(usize, usize)>> {
+    ) -> Result<Wanted> {
         match &self.strategy {
             // Only sections are measured: whether they fit.
             Strategy::Meaning(meaning) if meaning.sections.is_none() => {
@@ -331,7 +344,7 @@ impl Splitter {
             Strategy::Hierarchical(Hierarchy::Joined(_)) => {
                 self.under_ruler(hierarchical::Ask, document, measure, threads, guard)
             }
-            _ => Ok(Vec::new()),
+            _ => Ok(Wanted::default()),
         }
     }
 
@@ -401,7 +414,8 @@ impl Splitter {
             }
             _ => (None, None),
         };
-        let reading = Reading::new(document.vectors.unwrap_or(Vectors::new(&[], 0)));
+        let vectors = document.vectors.unwrap_or(Vectors::new(&[], 0));
+        let reading = Reading::new(vectors, document.pieces);
         let blocks = match form.blocks(text.str, format) {
             Some(blocks) => blocks,
             // What stands before its chunks is settled as where no block has a say.

@@ -126,8 +126,8 @@ def scanned(
     """Return what scoring every allowed row finds; `kind` is what the plan calls it."""
     kind = kind or ("exact over allowed rows" if asked.filtered else "exact")
     plan = asked.plan(kind, why)
-    found = [
-        Found(*best(rows, points, asked.k), plan)
-        for rows, points in scan.nearest(queries, asked.k, asked.rows)
-    ]
+    found = []
+    for rows, points in scan.nearest(queries, asked.k, asked.rows):
+        near, told = best(rows[None], points[None], asked.k)
+        found.append(Found(near[0], told[0], plan))
     return padded(found, min(asked.k, len(asked.of)))

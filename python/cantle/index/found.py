@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cantle.index.vectors import as_float32
+from cantle import _core
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,14 +104,11 @@ def padded(found: list[Found], width: int) -> FoundAll:
 def best(
     rows: NDArray[np.int64], found: NDArray[np.float64], k: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Return the `k` best rows and their scores: by score, then by row.
+    """Return the `k` best rows of each query and their scores: by score, then by row.
 
-    Both are [m] for one query, or [q, m] for several.
+    Args:
+        rows: [q, m].
+        found: Their scores [q, m]; what float32 cannot hold becomes its largest number.
+        k: Rows wanted.
     """
-    order = np.lexsort((rows, -found))[..., :k]
-    if rows.ndim == 1:
-        return rows[order], as_float32(found[order])
-    return (
-        np.take_along_axis(rows, order, axis=1),
-        as_float32(np.take_along_axis(found, order, axis=1)),
-    )
+    return _core.best_rows(rows, found, k)

@@ -40,8 +40,6 @@ _SIDE_BY_SIDE = 3
 _WIDEST = 2_048
 _SPARE = 6
 """Candidates beyond `k` that are scored anew, so that float32 does not decide between them."""
-_AT_ONCE = 64
-"""Queries whose candidates are scored at once."""
 _HALF = float(np.finfo(np.float16).max)
 
 
@@ -65,12 +63,12 @@ class Hnsw:
 
     Example:
         >>> from cantle.index import Hnsw
-        >>> settings = Hnsw(m=32, ef=128)
+        >>> settings = Hnsw(m=32, ef=256)
     """
 
     m: int = 16
     ef_construction: int = 200
-    ef: int = 64
+    ef: int = 128
     metric: str = "cosine"
     fp16: bool = False
 
@@ -238,12 +236,13 @@ class HnswIndex(Index):
         nodes = self._walk(queries, asked, width)
         plan = asked.plan("hnsw", why, width)
         everything = len(asked.rows) == self._rows_of.ranked
-        if everything and self._rows_of.place is None and (nodes >= 0).all():
-            return self._all_scored(queries, nodes, plan)
+        if everything and self._rows_of.place is None and nodes.min() >= 0:
+            points = scores(self.metric, self._scan.vectors, nodes, queries)
+            return FoundAll(*best(nodes, points, asked.k), (plan,) * len(nodes))
         marks = None if everything else asked.rows.mask(len(self))
         found = [
             self._one_scored(query, near[near >= 0], marks, plan)
-            for query, near in zip(queries.astype(np.float64), nodes, strict=True)
+            for query, near in zip(queries, nodes, strict=True)
         ]
         short = [i for i, one in enumerate(found) if len(one) < asked.k]
         if short:
@@ -282,38 +281,18 @@ class HnswIndex(Index):
         if len(asked.rows) == self._rows_of.ranked:
             width = min(asked.k + _SPARE, ef, self._rows_of.nodes)
         if self.metric != "l2":
-            sizes = np.sqrt(np.einsum("ij,ij->i", queries, queries, dtype=np.float64))
-            queries = (queries / np.where(sizes > 0, sizes, 1.0)[:, None]).astype(np.float32)
+            queries = _core.unit_rows(queries)
         return graph.search(self._nodes, queries, width, ef)
-
-    def _all_scored(
-        self, queries: NDArray[np.float32], nodes: NDArray[np.int64], plan: Plan
-    ) -> FoundAll:
-        """Return the best of candidates that are rows, all of them allowed."""
-        if len(nodes) == 1:  # The same by one dimension less, in half the time.
-            one = scores(self.metric, self._scan.vectors[nodes[0]], queries[0].astype(np.float64))
-            row, point = best(nodes[0], one, plan.k)
-            return FoundAll(row[None], point[None], (plan,))
-        parts = []
-        for first in range(0, len(nodes), _AT_ONCE):
-            part = slice(first, first + _AT_ONCE)
-            near = nodes[part]
-            points = scores(self.metric, self._scan.vectors[near], queries[part].astype(np.float64))
-            parts.append(best(near, points, plan.k))
-        if len(parts) == 1:
-            return FoundAll(*parts[0], (plan,) * len(nodes))
-        rows = np.concatenate([near for near, _ in parts])
-        points32 = np.concatenate([points for _, points in parts])
-        return FoundAll(rows, points32, (plan,) * len(nodes))
 
     def _one_scored(
         self,
-        query: NDArray[np.float64],
+        query: NDArray[np.float32],
         near: NDArray[np.int64],
         marks: NDArray[np.bool_] | None,
         plan: Plan,
     ) -> Found:
         """Return the best of the candidates that are allowed: fewer than `k` if fewer are."""
         rows, nodes = self._rows_of.rows(near, marks, plan.k + _SPARE)
-        points = scores(self.metric, self._scan.vectors[nodes], query)
-        return Found(*best(rows, points, plan.k), plan)
+        points = scores(self.metric, self._scan.vectors, nodes[None], query[None])
+        found, told = best(rows[None], points, plan.k)
+        return Found(found[0], told[0], plan)

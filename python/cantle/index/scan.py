@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cantle.index.allowed import Allowed
-from cantle.index.vectors import BLOCK, scores
+from cantle.index.vectors import scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,29 +65,23 @@ class Scan:
         """Yield for each query rows and their float64 scores: the best `k`, and maybe some more."""
         held = max(1, _HELD // max(1, rows.stop - rows.start))
         for first in range(0, len(queries), held):
-            part = queries[first : first + held].astype(np.float64)
+            part = queries[first : first + held]
             if len(rows) <= k or self._wide or self._far(part):
                 every = rows.all()
                 yield from ((every, self.scored(query, every)) for query in part)
                 continue
-            coarse, margin = self._coarse(part, rows)
+            coarse, margin = self._coarse(part.astype(np.float64), rows)
             for i, query in enumerate(part):
                 kept = rows.pick(_candidates(coarse[i], margin[min(i, len(margin) - 1)], k))
                 yield kept, self.scored(query, kept)
 
-    def scored(self, query: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def scored(self, query: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the scores of some rows for one query, in float64."""
         places = rows if self.place is None else self.place[rows]
-        if len(places) <= BLOCK:
-            return scores(self.metric, self.vectors[places], query)
-        return np.concatenate(
-            [
-                scores(self.metric, self.vectors[places[first : first + BLOCK]], query)
-                for first in range(0, len(places), BLOCK)
-            ]
-        )
+        found: NDArray[np.float64] = scores(self.metric, self.vectors, places[None], query[None])[0]
+        return found
 
-    def _far(self, queries: NDArray[np.float64]) -> bool:
+    def _far(self, queries: NDArray[np.float32]) -> bool:
         """Whether distances to a query are out of float32's reach; for others its length is 1."""
         return self.metric == "l2" and bool(np.abs(queries).max(initial=0.0) > LONGEST / 1e3)
 

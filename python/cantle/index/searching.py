@@ -122,7 +122,7 @@ class Index:
         if not len(rows):
             why = "no allowed row can be ranked" if asked.filtered else "the index has no row"
             return self._nothing(len(queries), asked.plan("exact", why))
-        if self.metric == "cosine" and not (real := queries.any(axis=1)).all():
+        if self.metric == "cosine" and not (real := _real(queries)).all():
             why = "the query is zero: it has no cosine with any vector"
             found = list(self._nothing(len(queries), asked.plan("exact", why)))
             if real.any():
@@ -168,6 +168,13 @@ class Asked(NamedTuple):
             self.k,
             ef,
         )
+
+
+def _real(queries: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Return which queries have a number other than zero."""
+    if len(queries) == 1:  # The quickest way.
+        return np.array([np.count_nonzero(queries) > 0])
+    return np.asarray(queries.any(axis=1))
 
 
 def _marked(rows: int, marked: NDArray[np.int64]) -> NDArray[np.bool_]:

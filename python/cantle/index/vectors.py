@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,44 +103,38 @@ def lengths(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
     return found
 
 
-def scores(metric: str, vectors: NDArray[Any], queries: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how near vectors are to their query, in float64.
+def scores(
+    metric: str,
+    vectors: NDArray[Any],
+    places: NDArray[np.int64],
+    queries: NDArray[np.float32],
+) -> NDArray[np.float64]:
+    """Return how near some of the vectors are to each query, in float64: [q, m].
 
     A score depends on its pair alone, never on what stands beside it. Cosines are rounded to
-    2^-40: the last bits of a sum are no reason to part a vector from twice itself.
+    2^-40: the last bits of a sum are no reason to part a vector from twice itself. A zero query
+    has no cosine; whoever asks tells that.
 
     Args:
         metric: One of `METRICS`.
-        vectors: [m, d] for one query, [q, m, d] for several.
-        queries: [d], or [q, d].
+        vectors: float32 or float16 [n, d].
+        places: Rows of `vectors` for each query: [q, m].
+        queries: [q, d].
     """
-    vectors = vectors.astype(np.float64)
-    if metric == "l2":
-        gaps = vectors - queries[..., None, :]
-        found: NDArray[np.float64] = np.sqrt(np.einsum("...j,...j->...", gaps, gaps))
-        return np.negative(found, out=found)
-    found = np.einsum("qij,qj->qi" if vectors.ndim == 3 else "ij,j->i", vectors, queries)
-    if metric == "ip":
-        return found
-    squares = np.einsum("...j,...j->...", vectors, vectors)
-    sizes = np.einsum("...j,...j->...", queries, queries)[..., None]
-    # A zero query has no cosine; whoever asks tells that.
-    found /= np.sqrt(squares) * np.sqrt(np.where(sizes > 0, sizes, 1.0))
-    np.rint(found * _STEPS, out=found)
-    found /= _STEPS
-    np.minimum(found, 1.0, out=found)
-    return np.maximum(found, -1.0, out=found)
-
-
-_STEPS = float(1 << 40)
-
-
-def as_float32(found: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return scores as they are told: what float32 cannot hold becomes its largest number."""
-    return np.minimum(np.maximum(found, -_MOST), _MOST).astype(np.float32)
-
-
-_MOST = float(np.finfo(np.float32).max)
+    if vectors.dtype == np.float32 and vectors.flags.aligned:
+        return _core.vector_scores(metric, vectors, places, queries)
+    # Those of float16, and those that a mapped file holds at an odd place, are copied, in parts.
+    count, width = places.shape
+    found = np.empty(places.shape, np.float64)
+    step = max(1, BLOCK // max(1, width))
+    for first in range(0, count, step):
+        for column in range(0, width, BLOCK):
+            part = slice(first, first + step), slice(column, column + BLOCK)
+            asked = places[part]
+            copied = vectors[asked.ravel()].astype(np.float32, copy=False)
+            every = np.arange(asked.size).reshape(asked.shape)
+            found[part] = _core.vector_scores(metric, copied, every, queries[part[0]])
+    return found
 
 
 def _as_array(given: Any, name: str) -> NDArray[Any]:
@@ -153,9 +148,14 @@ def _as_array(given: Any, name: str) -> NDArray[Any]:
 
 
 def _checked_queries(array: NDArray[Any], called: Any) -> NDArray[np.float32]:
-    with np.errstate(over="ignore"):
-        queries: NDArray[np.float32] = np.ascontiguousarray(array, np.float32)
-    if not np.isfinite(queries).all():
+    queries: NDArray[np.float32]
+    if array.dtype == np.float32:
+        queries = np.ascontiguousarray(array)
+    else:
+        with np.errstate(over="ignore"):
+            queries = np.ascontiguousarray(array, np.float32)
+    # The quickest look: what is finite squared and summed is so itself.
+    if not math.isfinite(np.vdot(queries, queries)) and not np.isfinite(queries).all():
         row = int(np.argmin(np.isfinite(queries).all(axis=1)))
         raise _core.SettingError(f"{called(row)} holds {_what(queries[row])}")
     return queries

@@ -56,10 +56,10 @@ class ByPieces:
 
     def _columns(self, documents: Documents, threads: int, skip: bool) -> dict[str, Any]:
         forms, titles = self._forms(documents), self._titles(documents)
-        asked = self._splitter.asked(documents.texts, threads, skip, forms, None, titles)
+        asked, pieces = self._splitter.asked(documents.texts, threads, skip, forms, None, titles)
         vectors = self._vectors(documents, asked, np.arange(len(documents)))
         columns = self._splitter.split(
-            documents.texts, threads, skip, forms, titles, None, vectors[:2]
+            documents.texts, threads, skip, forms, titles, None, (*vectors[:2], pieces)
         )
         return columns | {"fallbacks": vectors.fallbacks}
 
@@ -67,15 +67,17 @@ class ByPieces:
         texts = parents.documents.texts
         spans = (parents.doc, parents.byte_start, parents.byte_end, parents.char_start)
         titles = self._titles_within(parents)
-        asked = self._splitter.asked(texts, threads, True, None, spans, titles)
+        asked, pieces = self._splitter.asked(texts, threads, True, None, spans, titles)
         vectors = self._vectors(parents.documents, asked, parents.doc)
-        columns = self._splitter.split_within(texts, *spans, threads, None, vectors[:2], titles)
+        columns = self._splitter.split_within(
+            texts, *spans, threads, None, (*vectors[:2], pieces), titles
+        )
         return columns | {"fallbacks": vectors.fallbacks}
 
     def _all_asked(self, documents: Documents, threads: int) -> tuple[Asked, NDArray[Any]]:
         """Return the pieces of documents; those that cannot be read have none."""
         forms, titles = self._forms(documents), self._titles(documents)
-        asked = self._splitter.asked(documents.texts, threads, True, forms, None, titles)
+        asked, _ = self._splitter.asked(documents.texts, threads, True, forms, None, titles)
         return asked, np.arange(len(documents))
 
     def _shown(self, documents: Documents, asked: Asked, doc: NDArray[Any]) -> list[str]:

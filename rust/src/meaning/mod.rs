@@ -87,14 +87,23 @@ pub struct Compared {
 /// The vectors of the pieces of one text, taken part by part, and what they say.
 pub struct Reading<'v> {
     vectors: Vectors<'v>,
+    known: &'v [Piece],
     taken: RefCell<(usize, Vec<Compared>)>,
 }
 
 impl<'v> Reading<'v> {
-    /// Nothing taken yet.
+    /// Nothing taken yet. The pieces are known where they were found before.
     #[must_use]
-    pub fn new(vectors: Vectors<'v>) -> Self {
-        Self { vectors, taken: RefCell::default() }
+    pub fn new(vectors: Vectors<'v>, known: &'v [Piece]) -> Self {
+        Self { vectors, known, taken: RefCell::default() }
+    }
+
+    /// The pieces of a whole text, if they are known and can be its own.
+    #[must_use]
+    pub fn pieces(&self, text: &Text<'_>) -> Option<&'v [Piece]> {
+        let last = self.known.last()?;
+        let fits = |piece: &Piece| piece.fits(text.str);
+        (last.end == text.len() && self.known.iter().all(fits)).then_some(self.known)
     }
 
     /// Where the text turns, of which these are the next pieces.

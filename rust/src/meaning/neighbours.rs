@@ -13,9 +13,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::vectors::{Vectors, dot};
+use super::vectors::Vectors;
 use crate::error::Result;
 use crate::guard::Guard;
+use crate::products::dot;
 
 /// Increases that differ by less than one part of this many are equal: the leftmost pair goes first.
 const PARTS: f64 = (1_u64 << 32) as f64;

@@ -13,10 +13,11 @@
 //! pieces that fit, for the products once, for sums of two numbers in each round.
 
 use super::Plan;
-use super::vectors::{Vectors, dot, quick_dot};
+use super::vectors::Vectors;
 use crate::error::Result;
 use crate::guard::Guard;
 use crate::pack::Limit;
+use crate::products::{quick_dots, units};
 use crate::ruler::Ruler;
 
 /// The least penalty: what no more is gained by is not cut. Rounding stays below it.
@@ -163,7 +164,8 @@ impl<'a> Fitting<'a> {
             large.push(few);
         }
         let count: usize = low.iter().enumerate().map(|(last, first)| last + 1 - first).sum();
-        let (units, width, guard) = (units(vectors), vectors.width(), plan.guard);
+        let (units, width, guard) =
+            (units(vectors.data(), vectors.width()), vectors.width(), plan.guard);
         let small = vec![0; n + 1];
         let mut fitting = Self { units, width, reach, low, large, small, kept: None, guard };
         if least > 0 {
@@ -215,16 +217,18 @@ impl<'a> Fitting<'a> {
         }
         // For each piece the products with those behind it.
         let mut common = vec![0.0_f64; self.len()];
-        let mut row = Vec::new();
+        let (mut row, mut quick) = (Vec::new(), Vec::new());
         for last in 0..self.len() {
             self.guard.check()?;
-            let (added, low) = (self.unit(last), self.low[last]);
+            let low = self.low[last];
+            let before = &self.units[low * self.width..last * self.width];
+            quick_dots(before, self.unit(last), &mut quick);
             let (mut products, mut squares) = (0.0, 0.0);
             row.clear();
             row.resize(last + 1 - low, f32::INFINITY);
             for first in (low..=last).rev() {
                 if first < last {
-                    common[first] += f64::from(quick_dot(self.unit(first), added));
+                    common[first] += f64::from(quick[first - low]);
                     products += common[first];
                 }
                 squares += if is_zero(self.unit(first)) { 0.0 } else { 1.0 };
@@ -310,18 +314,6 @@ fn reach<R: Ruler + ?Sized>(plan: &Plan<'_, '_, R>) -> Result<Vec<usize>> {
         reach.push(last);
     }
     Ok(reach)
-}
-
-/// Every row at length 1; a zero vector stays what it is.
-fn units(vectors: Vectors<'_>) -> Vec<f32> {
-    let mut units = Vec::with_capacity(vectors.len() * vectors.width());
-    for i in 0..vectors.len() {
-        let row = vectors.row(i);
-        let length = dot(row, row).sqrt();
-        let length = if length > 0.0 { length } else { 1.0 };
-        units.extend(row.iter().map(|&x| (f64::from(x) / length) as f32));
-    }
-    units
 }
 
 #[cfg(test)]

@@ -17,6 +17,11 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// Whether its borders are borders of the text's characters.
+    pub(super) fn fits(&self, text: &str) -> bool {
+        text.is_char_boundary(self.body) && text.is_char_boundary(self.end)
+    }
+
     /// The span that is embedded, without the blanks around it, an indent included.
     #[must_use]
     pub fn shown(&self, text: &Text<'_>) -> (usize, usize) {

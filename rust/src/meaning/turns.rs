@@ -1,7 +1,8 @@
 //! Behind which pieces a text turns to something else.
 
-use super::vectors::{Vectors, distance, dot};
+use super::vectors::{Vectors, distance};
 use crate::error::Result;
+use crate::products::dot;
 
 /// Where chunks may end, and how large they must be by then.
 pub struct Turns<'v> {

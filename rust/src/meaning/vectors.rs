@@ -1,14 +1,13 @@
 //! Vectors of pieces, and how far two of them are apart.
 
+use crate::products::{dot, widest};
+
 /// A matrix of numbers, a row for each piece.
 #[derive(Clone, Copy, Debug)]
 pub struct Vectors<'v> {
     data: &'v [f32],
     width: usize,
 }
-
-/// Sums are kept in so many parts, so that the processor adds several at once; their order is fixed.
-const LANES: usize = 8;
 
 impl<'v> Vectors<'v> {
     /// Rows of `width` numbers each.
@@ -35,6 +34,12 @@ impl<'v> Vectors<'v> {
         self.width
     }
 
+    /// All rows, one behind the other.
+    #[must_use]
+    pub fn data(&self) -> &'v [f32] {
+        self.data
+    }
+
     /// One row.
     #[must_use]
     pub fn row(&self, row: usize) -> &'v [f32] {
@@ -52,12 +57,17 @@ impl<'v> Vectors<'v> {
     /// like nothing: its cosine is 0.
     #[must_use]
     pub fn distances(&self) -> Vec<f64> {
-        let rows = self.len();
-        let squares: Vec<f64> = (0..rows).map(|i| dot(self.row(i), self.row(i))).collect();
-        let pairs = 1..rows;
-        pairs
-            .map(|i| distance(dot(self.row(i - 1), self.row(i)), squares[i - 1], squares[i]))
-            .collect()
+        if self.is_empty() { Vec::new() } else { distances(self.data, self.width) }
+    }
+}
+
+widest! {
+    fn distances(data: &[f32], width: usize) -> Vec<f64> {
+        let squares: Vec<f64> = data.chunks_exact(width).map(|row| dot(row, row)).collect();
+        let pairs = data.chunks_exact(width).zip(data[width..].chunks_exact(width));
+        let products = pairs.map(|(row, next)| dot(row, next));
+        let lengths = squares.iter().zip(&squares[1..]);
+        products.zip(lengths).map(|(product, (&a, &b))| distance(product, a, b)).collect()
     }
 }
 
@@ -89,39 +99,4 @@ pub fn distance(product: f64, one: f64, other: f64) -> f64 {
     // The root of the product: of a vector and itself the quotient is then 1, and not nearly so.
     let lengths = (one * other).sqrt();
     if lengths > 0.0 { (1.0 - product / lengths).clamp(0.0, 2.0) } else { 1.0 }
-}
-
-/// The product of two vectors of length 1, where the last digits do not matter.
-#[must_use]
-pub fn quick_dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0_f32; 2 * LANES];
-    let (heads, tails) = (a.chunks_exact(2 * LANES), b.chunks_exact(2 * LANES));
-    let rest: f32 = heads.remainder().iter().zip(tails.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in heads.zip(tails) {
-        for lane in 0..2 * LANES {
-            sums[lane] += x[lane] * y[lane];
-        }
-    }
-    // By halves, so that no sum waits for all before it.
-    for half in [LANES, LANES / 2, LANES / 4, LANES / 8] {
-        for lane in 0..half {
-            sums[lane] += sums[lane + half];
-        }
-    }
-    sums[0] + rest
-}
-
-/// The product of two vectors.
-#[must_use]
-pub fn dot<A: Copy + Into<f64>, B: Copy + Into<f64>>(a: &[A], b: &[B]) -> f64 {
-    let mut sums = [0.0_f64; LANES];
-    let (heads, tails) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest = heads.remainder().iter().zip(tails.remainder());
-    let rest: f64 = rest.map(|(&x, &y)| x.into() * y.into()).sum();
-    for (x, y) in heads.zip(tails) {
-        for lane in 0..LANES {
-            sums[lane] += x[lane].into() * y[lane].into();
-        }
-    }
-    sums.iter().sum::<f64>() + rest
 }

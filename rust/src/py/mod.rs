@@ -8,6 +8,7 @@ mod columns;
 mod enter;
 mod errors;
 mod html;
+mod nearest;
 mod splitter;
 mod structure;
 mod terms;
@@ -36,6 +37,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("TokenizerError", py.get_type::<errors::TokenizerError>())?;
     module.add("InternalError", py.get_type::<errors::InternalError>())?;
     module.add_class::<splitter::Splitter>()?;
+    module.add_class::<splitter::Pieces>()?;
     module.add_class::<blocks::Blocks>()?;
     module.add_class::<html::Origin>()?;
     module.add_class::<tokenizer::Tokenizer>()?;
@@ -48,6 +50,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tokenizer::pattern_name, module)?)?;
     module.add_function(wrap_pyfunction!(blocks::markdown_events, module)?)?;
     module.add_function(wrap_pyfunction!(html::read_html, module)?)?;
+    module.add_function(wrap_pyfunction!(nearest::unit_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(nearest::vector_scores, module)?)?;
+    module.add_function(wrap_pyfunction!(nearest::best_rows, module)?)?;
     module.add_function(wrap_pyfunction!(structure::render, module)?)?;
     module.add_function(wrap_pyfunction!(structure::carried, module)?)?;
     module.add_function(wrap_pyfunction!(structure::note, module)?)?;

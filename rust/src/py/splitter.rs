@@ -14,11 +14,13 @@ use super::enter::{attached, detached};
 use super::errors::SettingError;
 use super::texts::Texts;
 use super::tokenizer::Tokenizer;
-use crate::batch::{Asked, Columns, Source, asked_all, asked_measured, split_all, split_measured};
+use crate::batch::asking::{Asked, asked_all, asked_measured};
+use crate::batch::{Columns, Source, split_all, split_measured};
 use crate::cuts::separators::{Separator, Side};
 use crate::error::Error;
 use crate::meaning::hierarchical::{Hierarchy, Joined};
 use crate::meaning::neighbours::Until;
+use crate::meaning::pieces::Piece;
 use crate::meaning::threshold::Threshold;
 use crate::meaning::vectors::Vectors;
 use crate::meaning::{Ends, Meaning, Mode};
@@ -205,17 +207,27 @@ fn hierarchy(parts: Option<HierarchyParts<'_>>) -> PyResult<Hierarchy> {
     }
 }
 
-/// The vectors of all pieces, and the row at which those of each text start, and behind the last.
-type VectorParts<'py> = (PyReadonlyArray2<'py, f32>, Vec<usize>);
+/// The pieces of texts between what `asked` says of them and cutting.
+#[pyclass(frozen, module = "cantle._core")]
+pub(super) struct Pieces(Vec<Vec<Piece>>);
+
+/// The vectors of all pieces, the row at which those of each text start, and behind the last, and the
+/// pieces as `asked` found them.
+type VectorParts<'py> = (PyReadonlyArray2<'py, f32>, Vec<usize>, PyRef<'py, Pieces>);
 
 /// Gives each source the vectors of its pieces.
 fn give<'s>(sources: &mut [Source<'s>], vectors: Option<&'s VectorParts<'_>>) -> PyResult<()> {
-    let Some((matrix, rows)) = vectors else { return Ok(()) };
+    let Some((matrix, rows, pieces)) = vectors else { return Ok(()) };
     let (data, width) = (matrix.as_slice()?, matrix.shape()[1]);
     for (source, span) in sources.iter_mut().zip(rows.windows(2)) {
         let data = data.get(span[0] * width..span[1] * width);
         let data = data.ok_or_else(|| SettingError::new_err("vectors: rows that are not there"))?;
         source.vectors = Some(Vectors::new(data, width));
+    }
+    if pieces.0.len() == sources.len() {
+        for (source, pieces) in sources.iter_mut().zip(&pieces.0) {
+            source.pieces = pieces;
+        }
     }
     Ok(())
 }
@@ -363,7 +375,8 @@ impl Splitter {
     }
 
     /// What has to be embedded before the texts are cut, or these spans of them: for each its text's
-    /// place, or its span's, and where it starts and ends in the text, in bytes and in characters.
+    /// place, or its span's, and where it starts and ends in the text, in bytes and in characters; and
+    /// what cutting is handed, so that it need not look for the same once more.
     /// Without `skip`, nothing where a text cannot be read: cutting will say which.
     #[pyo3(signature = (texts, threads, skip, forms=None, spans=None, titles=None))]
     #[expect(clippy::too_many_arguments, reason = "one argument per column")]
@@ -376,7 +389,7 @@ impl Splitter {
         forms: Option<Vec<Bound<'py, PyAny>>>,
         spans: Option<Spans>,
         titles: Option<Vec<String>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
+    ) -> PyResult<(Bound<'py, PyDict>, Pieces)> {
         let threads = number("threads", threads)?;
         let texts = Texts::new(texts)?;
         let sources = if let Some((doc, start, end, char_start)) = spans {
@@ -416,7 +429,7 @@ impl Splitter {
         dict.set_item("byte_end", array(py, byte_end))?;
         dict.set_item("char_start", array(py, char_start))?;
         dict.set_item("char_end", array(py, char_end))?;
-        Ok(dict)
+        Ok((dict, Pieces(asked.pieces)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! A text cut into chunks, with levels of groups above them.
 
-use super::{Document, Made, RECURSIVE, Splitter, Task};
+use super::{Document, Made, RECURSIVE, Splitter, Task, Wanted};
 use crate::blocks::Blocks;
 use crate::error::Result;
 use crate::guard::Guard;
@@ -15,7 +15,7 @@ use crate::structure::cutting::{Cutting, Structure, Within, check};
 pub(super) struct Ask;
 
 impl Task for Ask {
-    type Answer = Vec<(usize, usize)>;
+    type Answer = Wanted;
 
     fn run<R: Ruler + ?Sized>(
         self,
@@ -35,7 +35,8 @@ impl Task for Ask {
             count,
             guard,
         )?;
-        Ok(chunks.iter().map(|chunk| (chunk.start, chunk.end)).collect())
+        let spans = chunks.iter().map(|chunk| (chunk.start, chunk.end)).collect();
+        Ok(Wanted { spans, pieces: Vec::new() })
     }
 }
 

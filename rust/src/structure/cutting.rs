@@ -209,7 +209,11 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
         (start, end): (usize, usize),
         below: &[Level],
     ) -> Result<Opened<'v>> {
-        let (pieces, mut levels) = self.pieces(start, end)?;
+        let whole = start == 0 && end == self.text.len() && self.blocks.blocks.is_empty();
+        let (pieces, mut levels) = match reading.pieces(self.text).filter(|_| whole) {
+            Some(known) => (known.to_vec(), vec![Level::Sentence]),
+            None => self.pieces(start, end)?,
+        };
         levels.extend_from_slice(below);
         if pieces.is_empty() {
             return Ok(levels.into());
