@@ -143,7 +143,7 @@ _EMBEDDING: dict[str, Callable[[int, Any], Splitting]] = {
         size, unit=UNIT, embedder=by, mode="centroid"
     ),
     "optimal": lambda size, by: cantle.Optimal(size, unit=UNIT, embedder=by),
-    "document_based": lambda size, by: cantle.DocumentBased(size, unit=UNIT, embedder=by),
+    "documentbased": lambda size, by: cantle.DocumentBased(size, unit=UNIT, embedder=by),
 }
 
 

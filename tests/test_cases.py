@@ -5,7 +5,7 @@ import json
 import pytest
 
 import cases.structure_checks  # noqa: F401  It adds its checks to `CHECKS`.
-from cases import searching
+from cases import expanding, searching
 from cases.adapter import CASES, CHECKS, HERE, Outcome, why_pending
 
 PENDING = json.loads((HERE / "pending.json").read_text("utf-8"))
@@ -23,6 +23,8 @@ def test_case(name):
         if case["call"].get("index") == "hnsw":
             pytest.importorskip("faiss")
         outcome, checks = searching.Search(case), searching.CHECKS
+    elif case["call"]["op"] == "expand":
+        outcome, checks = expanding.Expansion(case), expanding.CHECKS
     else:
         outcome, checks = Outcome(case), CHECKS
     for given in case["expected"]:
