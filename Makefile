@@ -2,6 +2,7 @@
 #
 #   make demo [DOCS="..."]   build, cut documents, print the chunks, answer a QUESTION from the examples
 #   make test                all tests, Rust and Python
+#   make test-long           the Python tests with many more examples, others in every run
 #   make corpora [KINDS="..."]   fetch and build the large corpora of the benchmarks
 #   make bench               what became slower or faster since this machine's last record
 #   make bench-record        write such a record
@@ -29,8 +30,8 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python lint fmt bench bench-record instructions \
-	instructions-record bench-crates figures quality corpora setup clean unicode
+.PHONY: help demo test test-rust test-python test-long lint lint-rust lint-python fmt bench \
+	bench-record instructions instructions-record bench-crates figures quality corpora setup clean unicode
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | sed -n '1,/^$$/d; /^ *make/p'
@@ -90,13 +91,20 @@ test: test-rust test-python
 test-rust: unicode
 	cargo test --workspace
 
-test-python: setup
-	$(BIN)/python -m pytest --benchmark-disable --numprocesses auto
+# A worker that has no more tests takes over some of another's: files stay together until then, and
+# with them what their tests share.
+test-python test-long: setup
+	$(BIN)/python -m pytest --benchmark-disable --numprocesses auto --dist worksteal
+test-long: export CANTLE_SLOW_TESTS := 1
 
-lint: setup
+lint: lint-rust lint-python
+
+lint-rust: $(VENV)/.made
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --workspace --all-targets --features python -- -D warnings
+
+lint-python: setup
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/python -m mypy -p cantle

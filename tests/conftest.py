@@ -1,11 +1,13 @@
 """Hypothesis profiles for all tests.
 
 The fast profile is the default and takes the same examples in every run. The slow one looks for
-new ones: `CANTLE_SLOW_TESTS=1 pytest`.
+new ones: `make test-long`, or `CANTLE_SLOW_TESTS=1 pytest`.
 """
 
+import gc
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 SLOW = bool(os.environ.get("CANTLE_SLOW_TESTS"))
@@ -18,6 +20,15 @@ _common = {
 settings.register_profile("fast", max_examples=40, derandomize=True, database=None, **_common)
 settings.register_profile("slow", max_examples=2_000, **_common)
 settings.load_profile("slow" if SLOW else "fast")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Have the collector of garbage look no more at all that the tests are made of.
+
+    Each of its rounds went through the modules of thousands of tests, and some calls ask for one.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

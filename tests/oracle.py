@@ -10,6 +10,7 @@ A blank is Unicode White_Space. A cluster is blank when all its characters are.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -35,7 +36,7 @@ Span = tuple[int, int]
 
 
 def is_blank(text: str) -> bool:
-    return all(c in BLANKS for c in text)
+    return not text.strip(BLANKS)
 
 
 def size(text: str, unit: Unit) -> int:
@@ -59,21 +60,23 @@ def borders(text: str) -> tuple[int, ...]:
 
 
 def clusters(text: str, start: int, end: int) -> list[Span]:
-    inside = [at for at in borders(text) if start < at < end]
-    edges = [start, *inside, end]
+    every = borders(text)
+    edges = [start, *every[bisect_right(every, start) : bisect_left(every, end)], end]
     return [(a, b) for a, b in pairwise(edges) if a < b]
 
 
+@lru_cache(maxsize=100_000)
 def trim(text: str, start: int, end: int) -> Span | None:
     """Return the span without the blank clusters around it, or None if there is nothing else.
 
     Blank lines go whole; the indent of the first line that is left stays, if the line starts within
     the span.
     """
-    visible = [(a, b) for a, b in clusters(text, start, end) if not is_blank(text[a:b])]
-    if not visible:
+    if is_blank(text[start:end]):
         return None
-    first, last = visible[0][0], visible[-1][1]
+    parts = clusters(text, start, end)
+    first = next(a for a, b in parts if not is_blank(text[a:b]))
+    last = next(b for a, b in reversed(parts) if not is_blank(text[a:b]))
     line = max((text.rfind(c, 0, first) + 1 for c in BREAKS), default=0)
     return (line if line >= start else first, last)
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Sequence
+from operator import mul
 
 
 def score(metric: str, row: Sequence[float], query: Sequence[float]) -> float:
     """Return how near two vectors are; cosines to 40 bits behind the point."""
     if metric == "l2":
         return -math.sqrt(math.fsum((a - b) ** 2 for a, b in zip(row, query, strict=True)))
-    dot = math.fsum(a * b for a, b in zip(row, query, strict=True))
+    assert len(row) == len(query)
+    dot = math.fsum(map(mul, row, query))
     if metric == "ip":
         return dot
-    sizes = [math.sqrt(math.fsum(a * a for a in vector)) for vector in (row, query)]
+    sizes = [math.sqrt(math.fsum(map(mul, vector, vector))) for vector in (row, query)]
     return round(max(-1.0, min(1.0, dot / (sizes[0] * sizes[1]))) * 2**40) / 2**40
 
 

@@ -279,7 +279,7 @@ print(Recursive(9, unit=lambda text: sum(c in {"a", "b", "c", "d", "e"} for c in
 
 def test_a_fingerprint_does_not_depend_on_the_hash_seed():
     """A set among a function's constants prints in another order in another process."""
-    assert len({in_fresh_process(_SET, seed=seed) for seed in range(8)}) == 1
+    assert len({in_fresh_process(_SET, seed=seed) for seed in range(3)}) == 1
 
 
 @pytest.mark.parametrize(

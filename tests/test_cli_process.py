@@ -130,28 +130,6 @@ def test_a_signal_leaves_nothing_half_written(
 
 
 @unix
-def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text('{"text": "some words here"}\n' * 5_000, encoding="utf-8")
-    code = """
-        import resource, signal, sys
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-        from cantle.cli.app import run
-        sys.exit(run(["chunk", "a.jsonl", "-o", "out.jsonl"]))
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        cwd=tmp_path,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (1, "cantle: cannot write out.jsonl: File too large\n")
-    assert os.listdir(tmp_path) == ["a.jsonl"]
-
-
-@unix
 def test_a_terminal_gets_a_table_and_a_bar(tmp_path: Path) -> None:
     import pty
 

@@ -19,6 +19,7 @@ import pytest
 
 import cantle
 from cantle.strategies.text import REGISTRY
+from cli_runs import cli
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -66,12 +67,7 @@ def test_json_blocks_are_rows(line: str) -> None:
 
 @pytest.mark.parametrize("command", ["chunk", "inspect", "compare", "index", "search", "bench"])
 def test_commands_use_options_that_exist(command: str) -> None:
-    help_text = subprocess.run(
-        [sys.executable, "-m", "cantle", command, "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    help_text = cli("--help", command=command).out
     lines = [line for block in blocks("") for line in block.values[0].splitlines()]
     shown = [line for line in lines if f"cantle {command} " in line]
     assert len(shown) > 2

@@ -223,9 +223,11 @@ def test_ctrl_c_ends_a_call_that_waits():
         server.released.wait()
 
     code = """
-import sys
+import signal, sys
 from cantle.embed import Remote
 from cantle.endpoint import Endpoint
+# A process that was started in the background may have been told to ignore the signal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 one = Remote(Endpoint("m", url=sys.argv[1], concurrency=int(sys.argv[2])), texts_per_request=1)
 try:
     one(["a", "b", "c"])

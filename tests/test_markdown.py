@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import re
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -115,6 +116,7 @@ def plain(tokens) -> str:
     return "".join(words)
 
 
+@cache
 def headings_elsewhere(text: str) -> list[tuple[int, str]]:
     """Return the headings that markdown-it-py finds, with the rules for titles that are ours."""
     reader = MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -14,7 +14,7 @@ from cantle.strategies.text import REGISTRY
 from conftest import SLOW
 
 UNITS = {"bytes": "bytes", "chars": "chars", "words": "words", "callable": samples.weighed}
-MANY = settings(max_examples=20_000 if SLOW else 250)
+MANY = settings(max_examples=20_000 if SLOW else 120)
 
 
 def spans(chunks: cantle.Chunks) -> list[tuple[int, int]]:
@@ -103,7 +103,7 @@ SEPARATORS = {
 
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("case", SEPARATORS)
-@settings(MANY, max_examples=5_000 if SLOW else 80)
+@settings(MANY, max_examples=5_000 if SLOW else 50)
 @given(text=samples.texts, limit=limits())
 def test_given_separators_equal_the_oracle(case, unit, text, limit):
     separators, levels = SEPARATORS[case]

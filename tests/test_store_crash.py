@@ -1,8 +1,9 @@
 """A process that writes a store is killed: what was committed is there, and nothing is half there.
 
-`CANTLE_SLOW_TESTS=1` takes 20 moments of each kind, others every time; by default a few.
+It is killed at 24 moments, always the same; `CANTLE_SLOW_TESTS=1` takes 60, others every time.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -19,20 +20,28 @@ from conftest import SLOW
 from processes import environment
 from stores import assert_found, assert_sound, nearest, opened, rows_of, vector_of, words
 
-MOMENTS = 20 if SLOW else 4
+MOMENTS = 20 if SLOW else 8
 SEED = random.SystemRandom().randrange(1 << 32) if SLOW else 10
 
-# Tells of every SQL statement, call of the embedder, step of an index and rename; at the moment it
-# was told to, it says so and waits to be killed.
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+
+# Forks for each line it is told, so that what a writer needs is imported once. The fork tells of
+# every SQL statement, call of the embedder, step of an index and rename; at the moment it was told
+# to, it says so and waits to be killed.
 WRITER = """
+import json
 import os
+import signal
 import sys
+import traceback
+
+import faiss
 
 import cantle
 from cantle.store import loading, sync
 from stores import Hashing, opened, words
+from test_store_crash import state
 
-path, moment = sys.argv[1], int(sys.argv[2])
 loading._AT_ONCE = 2
 sync._AT_ONCE = 3
 happened = 0
@@ -41,11 +50,11 @@ happened = 0
 def event(*_):
     global happened
     happened += 1
-    if happened == moment:
-        print("here", flush=True)
-        sys.stdin.read()
-    if moment < 0 and happened == -moment:
-        print("here", flush=True)  # And on: it is killed while it works.
+    if happened == abs(moment):
+        print("here", os.getpid(), flush=True)
+        while moment > 0:
+            signal.pause()
+        # Otherwise on: it is killed while it works.
 
 
 class Telling(Hashing):
@@ -75,8 +84,6 @@ def cut(version, docs):
     return words(3).split_all(texts(version, docs), ids=names)
 
 
-store = opened(path, embedder=Telling(), index=cantle.index.Hnsw(m=4, ef_construction=16))
-store._database._connection.set_trace_callback(event)
 PHASES = (
     lambda: store.load(cut(0, range(20)), min_chars=0),
     lambda: store.backfill(batch_size=4),
@@ -91,39 +98,72 @@ PHASES = (
     ),
     lambda: store.build_index(progress=event),
 )
-for number, phase in enumerate(PHASES):
-    print("begin", number, flush=True)
-    phase()
-    print("done", number, flush=True)
-print("events", happened)
+
+
+def write():
+    for number, phase in enumerate(PHASES):
+        phase()
+        print("done", number, flush=True)
+        if not moment:
+            store._database._connection.set_trace_callback(None)
+            print("state", json.dumps(state(store)), flush=True)
+            store._database._connection.set_trace_callback(event)
+    print("events", happened, flush=True)
+
+
+for line in sys.stdin:
+    path, moment = json.loads(line)
+    child = os.fork()
+    if not child:
+        try:
+            index = cantle.index.Hnsw(m=4, ef_construction=16)
+            store = opened(path, embedder=Telling(), index=index)
+            store._database._connection.set_trace_callback(event)
+            write()
+            store.close()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    print("ended", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 PHASES = 9
 
 
-def run(path: Path, moment: int) -> tuple[int, int]:
-    """Run the writer until it is killed; return the last phase that was done, and the events."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(path), str(moment)],
-        env=environment() | {"PYTHONPATH": os.pathsep.join([*sys.path, os.path.dirname(__file__)])},
+@pytest.fixture(scope="module")
+def writer():
+    """Return a process that writes a store for each line it is told."""
+    path = os.pathsep.join([*sys.path, os.path.dirname(__file__)])
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER],
+        env=environment() | {"PYTHONPATH": path},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdin is not None
-    done, events = -1, 0
-    for line in process.stdout:
-        said = line.split()
-        if said == ["here"]:
-            process.send_signal(signal.SIGKILL)
-        elif said[0] == "done":
-            done = int(said[1])
-        elif said[0] == "events":
-            events = int(said[1])
-    process.stdin.close()
-    process.stdout.close()
-    assert process.wait() == (0 if events else -signal.SIGKILL)
-    return done, events
+    ) as process:
+        yield process
+
+
+def run(writer, path: Path, moment: int):
+    """Write until the moment; return the last phase that was done, the events and the states."""
+    writer.stdin.write(json.dumps([str(path), moment]) + "\n")
+    writer.stdin.flush()
+    done, events, states = -1, 0, []
+    for line in writer.stdout:
+        said, told = line.split(maxsplit=1)
+        if said == "here":
+            with contextlib.suppress(ProcessLookupError):  # It came to its end meanwhile.
+                os.kill(int(told), signal.SIGKILL)
+        elif said == "done":
+            done = int(told)
+        elif said == "state":
+            states.append({name: tuple(found) for name, found in json.loads(told).items()})
+        elif said == "events":
+            events = int(told)
+        elif said == "ended":
+            assert int(told) == -signal.SIGKILL or (events and int(told) == 0)
+            return done, events, states
+    raise AssertionError("the writer broke down")
 
 
 def state(store: cantle.Store) -> dict[str, tuple[list[str], bool]]:
@@ -137,34 +177,13 @@ def state(store: cantle.Store) -> dict[str, tuple[list[str], bool]]:
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory):
+def uninterrupted(writer, tmp_path_factory):
     """Return what the store holds after each phase, and how many events there are in all."""
-    states: list[dict[str, tuple[list[str], bool]]] = [{}]
-    source = WRITER.replace('print("done", number, flush=True)', "tell()")
-    told = """
-import json, numpy as np
-from test_store_crash import state
-def tell():
-    store._database._connection.set_trace_callback(None)
-    print(json.dumps(state(store)))
-    store._database._connection.set_trace_callback(event)
-"""
-    source = source.replace("PHASES = (", f"{told}\nPHASES = (")
-    path = tmp_path_factory.mktemp("whole") / "kb"
-    done = subprocess.run(
-        [sys.executable, "-c", source, str(path), "0"],
-        env=environment() | {"PYTHONPATH": os.pathsep.join([*sys.path, os.path.dirname(__file__)])},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    for line in done.stdout.splitlines():
-        if line.startswith("{"):
-            states.append({name: tuple(told) for name, told in json.loads(line).items()})
-    events = int(done.stdout.split()[-1])
-    assert len(states) == PHASES + 1
+    done, events, states = run(writer, tmp_path_factory.mktemp("whole") / "kb", 0)
+    assert done == PHASES - 1
     assert events > 300
+    states = [{}, *states]
+    assert len(states) == PHASES + 1
     assert len({json.dumps(state) for state in states}) == PHASES - 1  # Two build an index.
     return states, events
 
@@ -196,28 +215,28 @@ def check_left(path: Path, states, done: int) -> None:
 
 @pytest.mark.parametrize("kind", ["at an event", "while it works"])
 @pytest.mark.parametrize("number", range(MOMENTS))
-def test_a_killed_writer_leaves_a_whole_store(tmp_path, uninterrupted, number, kind):
+def test_a_killed_writer_leaves_a_whole_store(tmp_path, writer, uninterrupted, number, kind):
     print("seed", SEED)
     states, events = uninterrupted
     # One of each part of the run, so that few moments reach all phases.
     choice = random.Random(f"{SEED} {number} {kind}").random()
     moment = 1 + int((number + choice) / MOMENTS * (events - 1))
     path = tmp_path / "kb"
-    done, _ = run(path, moment if kind == "at an event" else -moment)
+    done, *_ = run(writer, path, moment if kind == "at an event" else -moment)
     check_left(path, states, done)
     # Nothing but the store and its index is left when it was closed.
     assert {entry.name for entry in tmp_path.iterdir()} <= {"kb", "kb.hnsw"}
 
 
-def test_a_writer_may_be_killed_again_and_again(tmp_path, uninterrupted):
+def test_a_writer_may_be_killed_again_and_again(tmp_path, writer, uninterrupted):
     _, events = uninterrupted
     path = tmp_path / "kb"
     chosen = random.Random(f"{SEED} again")
     for _ in range(MOMENTS):
-        run(path, chosen.randrange(1, events // 2))
+        run(writer, path, chosen.randrange(1, events // 2))
         with opened(path) as store:
             assert_sound(store)
-    assert run(path, 0)[0] == PHASES - 1
+    assert run(writer, path, 0)[0] == PHASES - 1
     with opened(path) as store:
         assert_sound(store)
         assert store.info()["waiting"] == 0

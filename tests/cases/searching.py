@@ -111,15 +111,19 @@ class Search:
             raise self.answer
         return self.answer
 
+    @cached_property
+    def plain(self) -> list[list[float]]:
+        """The vectors as the oracle takes them."""
+        return self.vectors.astype(np.float32).tolist()
+
     def true(self, query: int, k: int) -> list[int]:
         """Return the ids of the true nearest."""
         rows = set(range(len(self.vectors)))
         if (allow := self.rows(self.given("allow"))) is not None:
             rows &= set(allow)
         rows -= set(self.rows(self.call.get("delete", [])) or [])
-        vectors = self.vectors.astype(np.float32).tolist()
         asked = np.asarray(self.queries, np.float32)[query].tolist()
-        return [self.ids[row] for row in nearest(self.metric, vectors, asked, k, rows)]
+        return [self.ids[row] for row in nearest(self.metric, self.plain, asked, k, rows)]
 
 
 CHECKS: dict[str, Callable[[Search, dict[str, Any]], None]] = {
@@ -294,7 +298,7 @@ CASES = adapter.CASES
 
 @check
 def same_each_run(outcome: Search, given: dict[str, Any]) -> None:
-    assert {in_fresh_process(_SAME, outcome.case["id"]) for _ in range(2)} == {f"{outcome.found}\n"}
+    assert in_fresh_process(_SAME, outcome.case["id"]) == f"{outcome.found}\n"
 
 
 @check

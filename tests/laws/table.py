@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 import cantle
 import oracle
 import samples
 from cantle import Separator
+from conftest import SLOW
+
+in_each_cell = settings(max_examples=2_000 if SLOW else 12)
+"""Few examples for each strategy times each unit: over all cells a law meets 1,700."""
 
 _min_size = st.sampled_from([0, 0, 0.3, 1])
 _separators = st.sampled_from(
@@ -85,6 +90,7 @@ class Counted:
     """Whether more text never has fewer units, nor two parts more than the whole."""
 
 
+@cache
 def _foreign(name: str, special: bool) -> Counted:
     tokenizer = cantle.Tokenizer.from_object(samples.foreign(name), count_special=special)
     count = partial(samples.foreign_count, name, special=special)
