@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::products::{dot, widest};
+use crate::products::dot;
 
 /// What says how near two vectors are; more is nearer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,34 +32,33 @@ impl Metric {
 /// vector from twice itself.
 const STEPS: f64 = (1_u64 << 40) as f64;
 
-widest! {
-    /// How near the rows at `places` of `rows` are to a query, in double precision. A score depends
-    /// on its pair alone, never on what stands beside it. None where there is no such row.
-    pub fn scores(metric: Metric, rows: &[f32], places: &[i64], query: &[f32]) -> Option<Vec<f64>> {
-        let width = query.len();
-        let square = match metric {
-            Metric::Cosine => dot(query, query),
-            _ => 1.0,
-        };
-        // A zero query has no cosine; whoever asks tells that.
-        let length = if square > 0.0 { square.sqrt() } else { 1.0 };
-        let score = |&place: &i64| {
-            let start = usize::try_from(place).ok()?.checked_mul(width)?;
-            let row = rows.get(start..start.checked_add(width)?)?;
-            Some(match metric {
-                Metric::Cosine => {
-                    let cosine = dot(row, query) / (dot(row, row).sqrt() * length);
-                    ((cosine * STEPS).round_ties_even() / STEPS).clamp(-1.0, 1.0)
-                }
-                Metric::Product => dot(row, query),
-                Metric::Distance => -squared_distance(row, query).sqrt(),
-            })
-        };
-        places.iter().map(score).collect()
+/// How near the rows at `places` of `rows` are to a query, in double precision. A score depends
+/// on its pair alone, never on what stands beside it. None where there is no such row.
+#[must_use]
+pub fn scores(metric: Metric, rows: &[f32], places: &[i64], query: &[f32]) -> Option<Vec<f64>> {
+    let width = query.len();
+    let square = match metric {
+        Metric::Cosine => dot(query, query),
+        _ => 1.0,
+    };
+    // A zero query has no cosine; whoever asks tells that.
+    let length = if square > 0.0 { square.sqrt() } else { 1.0 };
+    let mut scores = Vec::with_capacity(places.len());
+    for &place in places {
+        let start = usize::try_from(place).ok()?.checked_mul(width)?;
+        let row = rows.get(start..start.checked_add(width)?)?;
+        scores.push(match metric {
+            Metric::Cosine => {
+                let cosine = dot(row, query) / (dot(row, row).sqrt() * length);
+                ((cosine * STEPS).round_ties_even() / STEPS).clamp(-1.0, 1.0)
+            }
+            Metric::Product => dot(row, query),
+            Metric::Distance => -squared_distance(row, query).sqrt(),
+        });
     }
+    Some(scores)
 }
 
-#[inline(always)]
 fn squared_distance(a: &[f32], b: &[f32]) -> f64 {
     const LANES: usize = 8;
     let square = |x: f32, y: f32| (f64::from(x) - f64::from(y)) * (f64::from(x) - f64::from(y));

@@ -1,111 +1,140 @@
-//! Products of vectors. Their sums are kept in parts that the processor adds at once, and the order
-//! is fixed: a product is the same on every machine, whatever it is compiled for.
+//! Products of vectors. Sums are kept in parts that the processor adds at once, and their order is
+//! fixed: a product is the same on every machine, with AVX2 or without.
 
-/// The parts that a sum is kept in.
-const LANES: usize = 8;
+/// The parts that a sum in double precision is kept in.
+const LANES: usize = 16;
 
-/// The rows that [`quick_dots`] multiplies at once: no sum waits for the one before.
-const ROWS: usize = 4;
+/// The same in single precision.
+const QUICK_LANES: usize = 32;
 
-/// Compiles a function twice, for all processors and for those with AVX2, and calls the one that this
-/// processor has. Each gives the same result, the second in half the time or less.
-macro_rules! widest {
-    ($(#[$doc:meta])* $visible:vis fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
-        $(#[$doc])*
-        $visible fn $name($($argument: $type),*) $(-> $result)? {
-            #[inline(always)]
-            fn plain($($argument: $type),*) $(-> $result)? $body
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2")]
-                fn wide($($argument: $type),*) $(-> $result)? {
-                    plain($($argument),*)
-                }
-                if is_x86_feature_detected!("avx2") {
-                    // SAFETY: the processor was just asked for the feature.
-                    return unsafe { wide($($argument),*) };
-                }
-            }
-            plain($($argument),*)
-        }
-    };
-}
-pub(crate) use widest;
-
-/// The product of two vectors.
+/// The product of two vectors in double precision.
 #[must_use]
-#[inline(always)]
-pub fn dot<A: Copy + Into<f64>, B: Copy + Into<f64>>(a: &[A], b: &[B]) -> f64 {
+pub fn dot(a: &[f32], b: &[f32]) -> f64 {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor was just asked for the feature.
+        return unsafe { wide::dot(a, b) };
+    }
+    mixed_dot(a, b)
+}
+
+/// The product of two vectors of length 1, where the last digits do not matter.
+#[must_use]
+pub fn quick_dot(a: &[f32], b: &[f32]) -> f32 {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor was just asked for the feature.
+        return unsafe { wide::quick_dot(a, b) };
+    }
+    plain_quick_dot(a, b)
+}
+
+/// The product of two vectors, of numbers of either precision.
+#[must_use]
+pub fn mixed_dot<A: Copy + Into<f64>, B: Copy + Into<f64>>(a: &[A], b: &[B]) -> f64 {
     let mut sums = [0.0_f64; LANES];
-    let (heads, others) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest = heads.remainder().iter().zip(others.remainder());
-    let rest: f64 = rest.map(|(&x, &y)| x.into() * y.into()).sum();
-    for (x, y) in heads.zip(others) {
+    let ((heads, rest), (others, other_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    for (x, y) in heads.iter().zip(others) {
         for lane in 0..LANES {
             sums[lane] += x[lane].into() * y[lane].into();
         }
     }
-    sums.iter().sum::<f64>() + rest
+    let rest: f64 = rest.iter().zip(other_rest).map(|(&x, &y)| x.into() * y.into()).sum();
+    halved(sums) + rest
 }
 
-widest! {
-    /// Every row at length 1; a zero vector stays what it is.
-    pub fn units(data: &[f32], width: usize) -> Vec<f32> {
-        let mut units = Vec::with_capacity(data.len());
-        for row in data.chunks_exact(width.max(1)) {
-            let length = dot(row, row).sqrt();
-            let scale = if length > 0.0 { 1.0 / length } else { 1.0 };
-            units.extend(row.iter().map(|&x| (f64::from(x) * scale) as f32));
+fn plain_quick_dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; QUICK_LANES];
+    let (heads, rest) = a.as_chunks::<QUICK_LANES>();
+    let (others, other_rest) = b.as_chunks::<QUICK_LANES>();
+    for (x, y) in heads.iter().zip(others) {
+        for lane in 0..QUICK_LANES {
+            sums[lane] += x[lane] * y[lane];
         }
-        units
     }
+    let rest: f32 = rest.iter().zip(other_rest).map(|(x, y)| x * y).sum();
+    halved(sums) + rest
 }
 
-widest! {
-    /// The products of one vector of length 1 with each row of `rows`, where the last digits do not
-    /// matter.
-    pub fn quick_dots(rows: &[f32], one: &[f32], products: &mut Vec<f32>) {
-        products.clear();
-        let width = one.len().max(1);
-        let groups = rows.chunks_exact(ROWS * width);
-        for row in groups.remainder().chunks_exact(width) {
-            products.push(quick_products([row], one)[0]);
+/// The sum of all parts: halves are added until one is left, so that no sum waits for all before it.
+fn halved<T: Copy + std::ops::AddAssign, const N: usize>(mut sums: [T; N]) -> T {
+    let mut half = N / 2;
+    while half > 0 {
+        for lane in 0..half {
+            let other = sums[lane + half];
+            sums[lane] += other;
         }
-        let rest = products.len();
-        for group in groups {
-            let (a, b) = group.split_at(2 * width);
-            let ((a, b), (c, d)) = (a.split_at(width), b.split_at(width));
-            products.extend_from_slice(&quick_products([a, b, c, d], one));
-        }
-        products.rotate_left(rest);
+        half /= 2;
     }
+    sums[0]
 }
 
-#[inline(always)]
-fn quick_products<const N: usize>(rows: [&[f32]; N], one: &[f32]) -> [f32; N] {
-    let mut sums = [[0.0_f32; LANES]; N];
-    let (heads, rest) = one.as_chunks::<LANES>();
-    let parts = rows.map(|row| row.as_chunks::<LANES>());
-    for (i, y) in heads.iter().enumerate() {
-        for (sums, (heads, _)) in sums.iter_mut().zip(&parts) {
-            let x = &heads[i];
-            for lane in 0..LANES {
-                sums[lane] += x[lane] * y[lane];
+/// The same by AVX2, told what to do: left to itself the compiler adds two parts at a time.
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use std::arch::x86_64::{
+        _mm_loadu_ps, _mm256_add_pd, _mm256_add_ps, _mm256_cvtps_pd, _mm256_loadu_ps,
+        _mm256_mul_pd, _mm256_mul_ps, _mm256_setzero_pd, _mm256_setzero_ps, _mm256_storeu_pd,
+        _mm256_storeu_ps,
+    };
+
+    use super::{LANES, QUICK_LANES, halved};
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn dot(a: &[f32], b: &[f32]) -> f64 {
+        let mut sums = [_mm256_setzero_pd(); LANES / 4];
+        let ((heads, rest), (others, other_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+        let whole = heads.len() / sums.len() * sums.len();
+        for (x, y) in heads[..whole].chunks_exact(LANES / 4).zip(others.chunks_exact(LANES / 4)) {
+            for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
+                // SAFETY: the four numbers that are read are those that are lent.
+                let (x, y) = unsafe { (_mm_loadu_ps(x.as_ptr()), _mm_loadu_ps(y.as_ptr())) };
+                *sum = _mm256_add_pd(*sum, _mm256_mul_pd(_mm256_cvtps_pd(x), _mm256_cvtps_pd(y)));
             }
         }
+        let mut parts = [0.0_f64; LANES];
+        for (part, sum) in parts.as_chunks_mut::<4>().0.iter_mut().zip(sums) {
+            // SAFETY: the four numbers that are written are those that are lent.
+            unsafe { _mm256_storeu_pd(part.as_mut_ptr(), sum) };
+        }
+        let left = heads[whole..].as_flattened().iter().chain(rest);
+        let other = others.get(whole..heads.len()).unwrap_or(&[]).as_flattened().iter();
+        let left = left.zip(other.chain(other_rest));
+        halved(parts) + left.map(|(&x, &y)| f64::from(x) * f64::from(y)).sum::<f64>()
     }
-    let mut products = [0.0; N];
-    for ((product, sums), (_, tail)) in products.iter_mut().zip(&mut sums).zip(&parts) {
-        // By halves, so that no sum waits for all before it.
-        for half in [LANES / 2, LANES / 4, LANES / 8] {
-            for lane in 0..half {
-                sums[lane] += sums[lane + half];
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn quick_dot(a: &[f32], b: &[f32]) -> f32 {
+        let mut sums = [_mm256_setzero_ps(); QUICK_LANES / 8];
+        let (heads, rest) = a.as_chunks::<QUICK_LANES>();
+        let (others, other_rest) = b.as_chunks::<QUICK_LANES>();
+        for (x, y) in heads.iter().zip(others) {
+            let (x, y) = (x.as_chunks::<8>().0, y.as_chunks::<8>().0);
+            for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
+                // SAFETY: the eight numbers that are read are those that are lent.
+                let (x, y) = unsafe { (_mm256_loadu_ps(x.as_ptr()), _mm256_loadu_ps(y.as_ptr())) };
+                *sum = _mm256_add_ps(*sum, _mm256_mul_ps(x, y));
             }
         }
-        let tail: f32 = tail.iter().zip(rest).map(|(x, y)| x * y).sum();
-        *product = sums[0] + tail;
+        let mut parts = [0.0_f32; QUICK_LANES];
+        for (part, sum) in parts.as_chunks_mut::<8>().0.iter_mut().zip(sums) {
+            // SAFETY: the eight numbers that are written are those that are lent.
+            unsafe { _mm256_storeu_ps(part.as_mut_ptr(), sum) };
+        }
+        halved(parts) + rest.iter().zip(other_rest).map(|(x, y)| x * y).sum::<f32>()
     }
-    products
+}
+
+/// Every row at length 1; a zero vector stays what it is.
+#[must_use]
+pub fn units(data: &[f32], width: usize) -> Vec<f32> {
+    let mut units = Vec::with_capacity(data.len());
+    for row in data.chunks_exact(width.max(1)) {
+        let length = dot(row, row).sqrt();
+        let scale = if length > 0.0 { 1.0 / length } else { 1.0 };
+        units.extend(row.iter().map(|&x| (f64::from(x) * scale) as f32));
+    }
+    units
 }
 
 #[cfg(test)]
@@ -116,23 +145,24 @@ mod tests {
     proptest! {
         #[test]
         fn products_are_those_of_a_plain_sum(
-            (width, data) in (1..40_usize).prop_flat_map(|width| {
-                (Just(width), proptest::collection::vec(-1.0..1.0_f32, width..width * 14))
-            })
+            pairs in proptest::collection::vec((-1.0..1.0_f32, -1.0..1.0_f32), 0..200),
         ) {
-            let (one, rows) = data.split_at(width);
-            let rows = &rows[..rows.len() / width * width];
-            let mut products = vec![7.0];
-            quick_dots(rows, one, &mut products);
-            prop_assert_eq!(products.len(), rows.len() / width);
-            for (row, &quick) in rows.chunks(width).zip(&products) {
-                let slow: f64 = row.iter().zip(one).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum();
-                prop_assert!((dot(row, one) - slow).abs() < 1e-12);
-                prop_assert!((f64::from(quick) - slow).abs() < 1e-4);
-                // A product does not depend on what stands beside its row.
-                let mut alone = Vec::new();
-                quick_dots(row, one, &mut alone);
-                prop_assert_eq!(&alone, &[quick]);
+            let (a, b): (Vec<f32>, Vec<f32>) = pairs.into_iter().unzip();
+            let slow: f64 = a.iter().zip(&b).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum();
+            prop_assert!((dot(&a, &b) - slow).abs() < 1e-12);
+            prop_assert!((f64::from(quick_dot(&a, &b)) - slow).abs() < 1e-4);
+            // To the last bit, whatever the processor can do.
+            prop_assert_eq!(dot(&a, &b).to_bits(), mixed_dot(&a, &b).to_bits());
+            prop_assert_eq!(quick_dot(&a, &b).to_bits(), plain_quick_dot(&a, &b).to_bits());
+        }
+
+        #[test]
+        fn rows_have_length_1(data in proptest::collection::vec(-1.0..1.0_f32, 0..60)) {
+            let units = units(&data, 3);
+            for (row, unit) in data.chunks_exact(3).zip(units.chunks_exact(3)) {
+                let long = dot(row, row).sqrt();
+                prop_assert!((dot(unit, unit) - if long > 0.0 { 1.0 } else { 0.0 }).abs() < 1e-6);
+                prop_assert!((dot(row, unit) - long).abs() < 1e-6);
             }
         }
     }

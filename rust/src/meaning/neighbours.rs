@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 use super::vectors::Vectors;
 use crate::error::Result;
 use crate::guard::Guard;
-use crate::products::dot;
+use crate::products::{dot, mixed_dot};
 
 /// Increases that differ by less than one part of this many are equal: the leftmost pair goes first.
 const PARTS: f64 = (1_u64 << 32) as f64;
@@ -160,9 +160,9 @@ impl<'v> Neighbours<'v> {
                 let product = dot(row(first), row(second));
                 if lengths > 0.0 { product / lengths } else { 0.0 }
             }
-            ([], sum) => scaled(dot(sum, row(first)), first),
-            (sum, []) => scaled(dot(sum, row(second)), second),
-            (one, other) => dot(one, other),
+            ([], sum) => scaled(mixed_dot(sum, row(first)), first),
+            (sum, []) => scaled(mixed_dot(sum, row(second)), second),
+            (one, other) => mixed_dot(one, other),
         }
     }
 

@@ -17,7 +17,7 @@ use super::vectors::Vectors;
 use crate::error::Result;
 use crate::guard::Guard;
 use crate::pack::Limit;
-use crate::products::{quick_dots, units};
+use crate::products::{quick_dot, units};
 use crate::ruler::Ruler;
 
 /// The least penalty: what no more is gained by is not cut. Rounding stays below it.
@@ -217,18 +217,16 @@ impl<'a> Fitting<'a> {
         }
         // For each piece the products with those behind it.
         let mut common = vec![0.0_f64; self.len()];
-        let (mut row, mut quick) = (Vec::new(), Vec::new());
+        let mut row = Vec::new();
         for last in 0..self.len() {
             self.guard.check()?;
-            let low = self.low[last];
-            let before = &self.units[low * self.width..last * self.width];
-            quick_dots(before, self.unit(last), &mut quick);
+            let (added, low) = (self.unit(last), self.low[last]);
             let (mut products, mut squares) = (0.0, 0.0);
             row.clear();
             row.resize(last + 1 - low, f32::INFINITY);
             for first in (low..=last).rev() {
                 if first < last {
-                    common[first] += f64::from(quick[first - low]);
+                    common[first] += f64::from(quick_dot(self.unit(first), added));
                     products += common[first];
                 }
                 squares += if is_zero(self.unit(first)) { 0.0 } else { 1.0 };

@@ -2,7 +2,7 @@
 
 use super::vectors::{Vectors, distance};
 use crate::error::Result;
-use crate::products::dot;
+use crate::products::{dot, mixed_dot};
 
 /// Where chunks may end, and how large they must be by then.
 pub struct Turns<'v> {
@@ -71,5 +71,5 @@ fn next_from_mean(vectors: Vectors<'_>, i: usize, sum: &mut [f64]) -> f64 {
     if length > 0.0 {
         sum.iter_mut().zip(row).for_each(|(s, &x)| *s += f64::from(x) / length);
     }
-    distance(dot(sum, next), sum.iter().map(|s| s * s).sum(), dot(next, next))
+    distance(mixed_dot(sum, next), sum.iter().map(|s| s * s).sum(), dot(next, next))
 }

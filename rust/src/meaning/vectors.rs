@@ -1,6 +1,6 @@
 //! Vectors of pieces, and how far two of them are apart.
 
-use crate::products::{dot, widest};
+use crate::products::dot;
 
 /// A matrix of numbers, a row for each piece.
 #[derive(Clone, Copy, Debug)]
@@ -57,17 +57,12 @@ impl<'v> Vectors<'v> {
     /// like nothing: its cosine is 0.
     #[must_use]
     pub fn distances(&self) -> Vec<f64> {
-        if self.is_empty() { Vec::new() } else { distances(self.data, self.width) }
-    }
-}
-
-widest! {
-    fn distances(data: &[f32], width: usize) -> Vec<f64> {
-        let squares: Vec<f64> = data.chunks_exact(width).map(|row| dot(row, row)).collect();
-        let pairs = data.chunks_exact(width).zip(data[width..].chunks_exact(width));
-        let products = pairs.map(|(row, next)| dot(row, next));
-        let lengths = squares.iter().zip(&squares[1..]);
-        products.zip(lengths).map(|(product, (&a, &b))| distance(product, a, b)).collect()
+        let rows = self.len();
+        let squares: Vec<f64> = (0..rows).map(|i| dot(self.row(i), self.row(i))).collect();
+        let pairs = 1..rows;
+        pairs
+            .map(|i| distance(dot(self.row(i - 1), self.row(i)), squares[i - 1], squares[i]))
+            .collect()
     }
 }
 
