@@ -11,7 +11,7 @@ from cantle.embed.door import Embedder, Progress, embed_all
 from cantle.invariants import Check
 from cantle.store import writing
 from cantle.store.database import Database
-from cantle.store.parts import HASH, Part, parts_of, text_hash
+from cantle.store.parts import HASH, Part, known_whole, parts_of, text_hash
 from cantle.store.settings import Settings
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ class Loaded(NamedTuple):
     """What was left out and why: see `cantle.check`."""
     dropped: dict[str, list[str]]
     """Of each document whose text is another now, the strategies whose chunks went with it."""
+    untouched: int
+    """Documents that were left as they were: of a slice of chunks those without a chunk in it, and
+    those that could not be cut."""
 
     def __repr__(self) -> str:
         skipped = int(np.count_nonzero(self.checked.skip))
@@ -44,6 +47,7 @@ class Loaded(NamedTuple):
             f"Loaded({self.documents} documents, {self.chunks} chunks, {self.embedded} embedded"
             + (f", {skipped} left out" if skipped else "")
             + (f", {len(self.dropped)} lost chunks of other strategies" if self.dropped else "")
+            + (f", {self.untouched} untouched documents" if self.untouched else "")
             + ")"
         )
 
@@ -73,10 +77,11 @@ def load(
         replace: Whether chunks of the same name and other settings are replaced.
         pool: Vectors that are known beside those of the documents' old chunks.
     """
-    every = range(len(chunks.documents))
-    documents = [writing.Document.of(chunks.documents, doc) for doc in every]
+    docs = known_whole(chunks)
+    documents = [writing.Document.of(chunks.documents, doc) for doc in docs]
+    parts = parts_of(chunks, checked.keep, docs)
     prepared = [
-        (documents[doc], part, texts) for doc, part, texts in parts_of(chunks, checked.keep)
+        (document, part, texts) for document, (part, texts) in zip(documents, parts, strict=True)
     ]
     known = pool
     if embedder is not None:
@@ -87,7 +92,7 @@ def load(
     within = chunks.parents
     while within is not None:
         kept = np.ones(len(within), bool)
-        above.append((within, [part for _, part, _ in parts_of(within, kept)]))
+        above.append((within, [part for part, _ in parts_of(within, kept, docs)]))
         within = within.parents
     written = embedded = 0
     dropped: dict[str, list[str]] = {}
@@ -98,20 +103,21 @@ def load(
             for own, _ in above
         ]
         number = writing.strategy_number(connection, chunks, searched=True, replace=replace)
-        for doc, (document, part, _) in enumerate(prepared):
+        for at, (document, part, _) in enumerate(prepared):
             there = writing.old_vectors(connection, document.id) | known
             source, lost = writing.write_source(connection, document, number)
             lost = [name for name in lost if name not in {own.name for own, _ in above}]
             if lost:
                 dropped[document.id] = lost
-            for strategy, (own, parts) in zip(numbers, above, strict=True):
+            for strategy, (own, over) in zip(numbers, above, strict=True):
                 told = own.fingerprint
                 if not writing.is_searched(connection, source, strategy, told):
-                    writing.write_part(connection, source, strategy, parts[doc], told, there)
+                    writing.write_part(connection, source, strategy, over[at], told, there)
             if writing.write_part(connection, source, number, part, chunks.fingerprint, there):
                 embedded += len(part.rows)
             written += len(part.rows)
-    return Loaded(len(prepared), written, embedded, checked, dropped)
+    untouched = len(chunks.documents) - len(docs)
+    return Loaded(len(docs), written, embedded, checked, dropped, untouched)
 
 
 def _embedded(

@@ -90,21 +90,37 @@ def text_hash(text: str) -> bytes:
     return hasher(HASH, text.encode("utf-8", "surrogatepass")).digest()
 
 
-def parts_of(chunks: Chunks, keep: NDArray[np.bool_]) -> Iterator[tuple[int, Part, list[str]]]:
-    """Yield document, part, and texts as they are embedded, for each document of the chunks.
+def known_whole(chunks: Chunks) -> list[int]:
+    """Return the documents that chunks are all the chunks of, in order.
+
+    A document without a chunk is one of them if nothing was cut from it; not if it could not be
+    cut, and not if these are a slice of what was cut.
+    """
+    every = np.ones(len(chunks.documents), bool)
+    every[[skipped.doc for skipped in chunks.skipped]] = False
+    if chunks.chosen:
+        every &= np.bincount(chunks.doc, minlength=len(every)) > 0
+    return [int(doc) for doc in np.flatnonzero(every)]
+
+
+def parts_of(
+    chunks: Chunks, keep: NDArray[np.bool_], docs: Sequence[int]
+) -> Iterator[tuple[Part, list[str]]]:
+    """Yield a part, and its texts as they are embedded, for each of some documents.
 
     Documents without a chunk come as well, with a part of no rows.
 
     Args:
         chunks: In the order of their documents.
         keep: Which chunks are to be written.
+        docs: The numbers of the documents.
     """
     bounds = np.searchsorted(chunks.doc, np.arange(len(chunks.documents) + 1))
     columns = _columns(chunks)
     parents = None if chunks.parents is None else chunks.parents.ordinal
     texts = chunks.texts
     plain = chunks.is_bare
-    for doc in range(len(chunks.documents)):
+    for doc in docs:
         start, end = int(bounds[doc]), int(bounds[doc + 1])
         kept = np.flatnonzero(keep[start:end]) + start
         rows = np.zeros(len(kept), ROW)
@@ -130,7 +146,7 @@ def parts_of(chunks: Chunks, keep: NDArray[np.bool_]) -> Iterator[tuple[int, Par
             tables = Tables(
                 [list(path) for path in paths.values], [list(pair) for pair in around.values], []
             )
-        yield doc, Part(rows, tables, b"".join(map(text_hash, own))), own
+        yield Part(rows, tables, b"".join(map(text_hash, own))), own
 
 
 class _Table:

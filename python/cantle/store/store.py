@@ -131,10 +131,12 @@ class Store(Reading):
     ) -> Loaded:
         """Write the chunks of some documents, in one transaction; those of before are replaced.
 
-        Chunks that `cantle.check` would skip are left out. The chunks that they were cut within are
-        written with them, and are searched only if they are loaded for themselves. Of a document
-        whose text is another now, the chunks of other strategies go. Chunks whose text was embedded
-        before keep their vectors; the others wait for `backfill`, unless `embed` is set.
+        Of a slice of chunks, documents without a chunk in it are left as they were, and so are
+        documents that could not be cut; a document that has a chunk gets the chunks given here and
+        no others. Chunks that `cantle.check` would skip are left out. The chunks that they were cut
+        within are written with them, and are searched only if they are loaded for themselves. Of a
+        document whose text is another now, the chunks of other strategies go. Chunks whose text was
+        embedded before keep their vectors; the others wait for `backfill`, unless `embed` is set.
 
         Args:
             chunks: In the order of their documents, as every strategy makes them.

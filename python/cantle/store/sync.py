@@ -12,11 +12,13 @@ from cantle import _core, units
 from cantle.documents import Documents, Text
 from cantle.invariants import check
 from cantle.store import writing
-from cantle.store.parts import HASH, Part, parts_of, text_hash, unpacked
+from cantle.store.parts import HASH, parts_of, text_hash, unpacked
 from cantle.structure import Blocks
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from numpy.typing import NDArray
 
     from cantle.chunks import Chunks
     from cantle.store.store import Store
@@ -150,7 +152,7 @@ class Sync:
             chunks = self._strategy._cut(_chosen(documents, good), self._threads, True)
         checked = check(chunks, min_chars=self._min_chars)
         self._left_out += int(np.count_nonzero(checked.skip))
-        hashes = self._count(chunks, list(parts_of(chunks, checked.keep)))
+        hashes = self._count(chunks, checked.keep)
         if not self._dry_run:
             with self._store._database.read() as connection:
                 pool = self._pool(connection, chunks, set(hashes))
@@ -172,12 +174,13 @@ class Sync:
             self._kept |= {told: vector for told, vector in own.items() if told not in hashes}
         return pool
 
-    def _count(self, chunks: Chunks, parts: list[tuple[int, Part, list[str]]]) -> list[bytes]:
+    def _count(self, chunks: Chunks, keep: NDArray[np.bool_]) -> list[bytes]:
         """Count what is new among the chunks, and what has moved; returns their texts' hashes."""
         new: list[str] = []
         hashes: list[bytes] = []
         with self._store._database.read() as connection:
-            for doc, part, texts in parts:
+            docs = range(len(chunks.documents))
+            for doc, (part, texts) in zip(docs, parts_of(chunks, keep, docs), strict=True):
                 name = chunks.documents.id(doc)
                 old = _spans_before(connection, name, self._name)
                 self._documents["new" if old is None else "changed"] += 1
