@@ -648,6 +648,37 @@ def test_what_cannot_be_added_is_said(given, error, message):
     assert len(store.snapshot()) == 6
 
 
+def test_what_would_never_be_searched_is_not_added():
+    # It was taken, without a vector, and neither found nor counted.
+    sections = words(6, name="section").split(TEXT, id="a")
+    embedder = Hashing()
+    store = opened(embedder=embedder)
+    store.load(words(2, name="small").split_within(sections), min_chars=0, embed=True)
+    before, asked = rows_of(store), len(embedder.texts)
+    with pytest.raises(cantle.SettingError) as caught:
+        store.add("a", "section", "an added text")
+    assert str(caught.value) == (
+        "strategy ('section') is not searched: its chunks are parents of others; add to the chunks "
+        "within them, or load these for themselves before"
+    )
+    assert (rows_of(store), len(embedder.texts)) == (before, asked)
+    assert store.add("a", "small", "an added text") == "a_small_5"
+    store.load(sections, min_chars=0, embed=True)
+    assert store.add("a", "section", "one more") == "a_section_2"
+    assert store.search("one more", k=1).ids == ["a_section_2"]
+    assert_sound(store)
+
+
+def test_a_chunk_that_is_added_to_what_waits_is_counted_with_it():
+    store = opened()
+    store.load(words().split(TEXT, id="a"), min_chars=0)
+    store.add("a", "window", "an added text")
+    assert (store.info()["embedded"], store.info()["waiting"]) == (0, 4)
+    assert "without a vector, not searched: 4" in store.search("an added text").explain()
+    assert store.backfill() == 4
+    assert store.search("an added text", k=1).ids == ["a_window_3"]
+
+
 def test_a_document_that_is_not_there_cannot_be_deleted():
     store = opened()
     with pytest.raises(cantle.SettingError, match=r"^source \('a'\) is not there; there are none$"):

@@ -228,46 +228,41 @@ class Store(Reading):
         """Add a chunk by hand, with its vector, in one transaction; returns its id.
 
         It has no place in the document, so it is never joined to others by its span. It stays when
-        the document is cut anew, behind the new chunks.
+        the document is cut anew, behind the new chunks. Where the document's chunks wait for their
+        vectors, it waits with them, and is counted with them.
 
         Args:
             source: The id of a document that is there.
-            strategy: The name of a strategy that is there.
+            strategy: The name of a strategy that is there, and searched.
             text: The text.
 
         Raises:
-            SettingError: There is no such document or strategy; the text is blank.
+            SettingError: There is no such document or strategy, or the strategy's chunks are not
+                searched, being parents of others; the text is blank.
         """
         if not isinstance(text, str):
             raise TypeError(f"text ({text!r}) must be str")
         if not text.strip():
             raise _core.SettingError(f"text ({text!r}) must not be blank")
         check_writable("text", text)
+        with self._database.read() as connection:
+            _part_to_add_to(connection, source, strategy)  # Before anything is paid for.
         vector = embed_all(self.embedder, [text], called=lambda _: "the text")
         with self._database.write() as connection:
             self._settings.write(connection)
-            row = connection.execute(
-                "SELECT strategy, unit FROM strategy WHERE name = ?", (strategy,)
+            number, unit = _part_to_add_to(connection, source, strategy)
+            *old, before = connection.execute(
+                "SELECT rows, tables, hashes, vectors FROM part WHERE part = ?", (number,)
             ).fetchone()
-            if row is None:
-                raise _unknown("strategy", strategy, connection, "SELECT name FROM strategy")
-            found = connection.execute(
-                "SELECT source, part, rows, tables, hashes, vectors FROM source "
-                "LEFT JOIN part USING (source) WHERE id = ? AND strategy = ?",
-                (source, row[0]),
-            ).fetchone()
-            if found is None:
-                there = f"SELECT id FROM source JOIN part USING (source) WHERE strategy = {row[0]}"
-                raise _unknown("source", source, connection, there, f" under {strategy!r}")
-            part = with_added(unpacked(*found[2:5]), text, _size(row[1], text))
+            part = with_added(unpacked(*old), text, _size(unit, text))
             vectors = None
-            if found[5] is not None:
-                vectors = found[5] + writing.stored(connection, vector, lambda _: "the text")
+            if before is not None:
+                vectors = before + writing.stored(connection, vector, lambda _: "the text")
             stamp = part.stamp(source, strategy, vectors)
             connection.execute(
                 "UPDATE part SET stamp = ?, chunks = ?, rows = ?, tables = ?, hashes = ?, "
                 "vectors = ? WHERE part = ?",
-                (stamp, *part.packed, vectors, found[1]),
+                (stamp, *part.packed, vectors, number),
             )
             return f"{source}_{strategy}_{part.rows['ordinal'][-1]}"
 
@@ -375,6 +370,33 @@ def _check_chunks(name: str, chunks: object) -> None:
         raise TypeError(f"{name} must be Chunks, not {type(chunks).__qualname__}")
     if np.any(np.diff(chunks.doc) < 0):
         raise _core.SettingError(f"{name} must be in the order of their documents")
+
+
+def _part_to_add_to(connection: sqlite3.Connection, source: str, strategy: str) -> tuple[int, str]:
+    """Return the number of the part that a chunk may be added to by hand, and its unit.
+
+    Raises:
+        SettingError: There is none, or it is not searched: the chunk would never be found.
+    """
+    row = connection.execute(
+        "SELECT strategy, unit, searched FROM strategy WHERE name = ?", (strategy,)
+    ).fetchone()
+    if row is None:
+        raise _unknown("strategy", strategy, connection, "SELECT name FROM strategy")
+    number, unit, searched = row
+    if not searched:
+        raise _core.SettingError(
+            f"strategy ({strategy!r}) is not searched: its chunks are parents of others; add to "
+            "the chunks within them, or load these for themselves before"
+        )
+    found = connection.execute(
+        "SELECT part FROM part JOIN source USING (source) WHERE id = ? AND strategy = ?",
+        (source, number),
+    ).fetchone()
+    if found is None:
+        there = f"SELECT id FROM source JOIN part USING (source) WHERE strategy = {number}"
+        raise _unknown("source", source, connection, there, f" under {strategy!r}")
+    return found[0], unit
 
 
 def _unknown(
