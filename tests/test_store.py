@@ -731,6 +731,33 @@ def test_hits_say_where_they_stand():
         hits["a"]
 
 
+@pytest.mark.parametrize("levels", [1, 2])
+def test_chunks_within_others_are_cited_by_the_headings_of_these(levels):
+    # They have none of their own, so a hit was cited by its document alone.
+    chunks = cantle.Structural(30, unit="words").split(PAGE, id="guide", metadata={"title": "T"})
+    expected = {
+        text.split()[0]: path for text, path in zip(chunks.texts, chunks.heading_paths, strict=True)
+    }
+    assert {("Guide",), ("Guide", "Keys")} <= set(expected.values())
+    for _ in range(levels):
+        chunks = words(8, name=f"level{chunks.level_number}").split_within(chunks)
+    assert set(chunks.heading_paths) == {()}
+    store = opened()
+    store.load(chunks, min_chars=0, embed=True)
+    hits = store.search(vector=vector_of("anything"), k=100)
+    assert len(hits) == len(chunks)
+    for hit, chunk in ((hit, chunks[chunks.ids.index(hit.id)]) for hit in hits):
+        while chunk.parent is not None:
+            chunk = chunk.parent
+        assert hit.heading_path == expected[chunk.text.split()[0]]
+        assert hit.cite == " > ".join(("T", *hit.heading_path))
+    found = store.search("keys", k=100, where={"heading": ["Guide", "Keys"]})
+    assert set(found.heading_paths) == {("Guide", "Keys")}
+    assert len(found) == hits.heading_paths.count(("Guide", "Keys"))
+    cites = store.retrieve("keys", budget=1_000).cites
+    assert cites == ["T > Guide"]
+
+
 @pytest.mark.parametrize("index", [cantle.index.Exact(), cantle.index.Hnsw()])
 def test_hits_are_the_nearest(tmp_path, index):
     store = opened(tmp_path / "kb", index=index)

@@ -96,7 +96,7 @@ class Snapshot:
     """Numbers of `cantle.KINDS`."""
     flags: NDArray[np.uint32]
     heading: NDArray[np.int32]
-    """The row in `heading_paths`."""
+    """The row in `heading_paths`; a row without headings has those of what it was cut within."""
     parent: NDArray[np.int64]
     """The row that each chunk was cut within; -1 for none."""
     embedded: NDArray[np.bool_]
@@ -162,6 +162,7 @@ class Snapshot:
         self.embedded = np.array(embedded, bool)[self.part] if len(counts) else np.zeros(0, bool)
         self._read_tables(columns, tables)
         self.parent = self._parents(columns["parent"])
+        self._inherit_headings()
         for column in vars(self).values():
             if isinstance(column, np.ndarray):
                 column.setflags(write=False)
@@ -179,6 +180,15 @@ class Snapshot:
             self._added.update(zip(there.tolist(), own.added, strict=True))
         self.heading = heading
         self.heading_paths = tuple(known)
+
+    def _inherit_headings(self) -> None:
+        """Give rows without headings those of their parents, however far above."""
+        rows = above = np.flatnonzero((self.heading == 0) & (self.parent >= 0))
+        while len(rows):
+            above = self.parent[above]
+            self.heading[rows] = self.heading[above]
+            bare = (self.heading[rows] == 0) & (self.parent[above] >= 0)
+            rows, above = rows[bare], above[bare]
 
     def _parents(self, ordinal: NDArray[np.int32]) -> NDArray[np.int64]:
         """Return the row of each parent: the one of that ordinal in the part above.
