@@ -284,11 +284,12 @@ class Reading:
         return self._again(once)
 
     def _hits(self, searcher: Searcher, asked: Asked, k: int, rerank: Rerank | None) -> Hits:
-        found = ranked(searcher, asked)
+        found, snapshot = ranked(searcher, asked), searcher.snapshot
         if rerank is not None:
-            texts = searcher.snapshot.texts(found.rows)
+            texts = snapshot.texts(found.rows)
             found = reranked(found, k, asked.question or "", texts, rerank)
-        return Hits(searcher.snapshot, *found, asked.question, asked.query)
+        told, texts = snapshot.told(found.rows), snapshot.texts(found.rows)
+        return Hits(snapshot, told, texts, *found, asked.question, asked.query)
 
     def _asked(
         self, questions: Sequence[str | None], vectors: Any, mode: str

@@ -57,6 +57,28 @@ class SourceRow(NamedTuple):
         return self.title or self.id
 
 
+class Row(NamedTuple):
+    """What a row is called and where it stands, without its text."""
+
+    source: SourceRow
+    strategy: str
+    """The name of the strategy that cut it."""
+    ordinal: int
+    heading_path: tuple[str, ...]
+    char_start: int
+    char_end: int
+
+    @property
+    def id(self) -> str:
+        """The chunk's id: `{document}_{strategy}_{ordinal}`."""
+        return f"{self.source.id}_{self.strategy}_{self.ordinal}"
+
+    @property
+    def cite(self) -> str:
+        """Where it stands, for readers: the document's title or id, and its headings."""
+        return " > ".join((self.source.cite, *self.heading_path))
+
+
 class Snapshot:
     """The rows of a store at one generation, as read-only columns.
 
@@ -278,14 +300,21 @@ class Snapshot:
 
     def ids(self, rows: Sequence[int] | NDArray[Any]) -> list[str]:
         """Return the ids of rows: `{document}_{strategy}_{ordinal}`."""
+        return [row.id for row in self.told(rows)]
+
+    def told(self, rows: Sequence[int] | NDArray[Any]) -> list[Row]:
+        """Return what rows are called and where they stand."""
+        columns = (self.source, self.strategy, self.ordinal, self.heading)
+        places = (column[rows].tolist() for column in (*columns, self.char_start, self.char_end))
         return [
-            f"{self.sources[source].id}_{self.strategies[strategy].name}_{ordinal}"
-            for source, strategy, ordinal in zip(
-                self.source[rows].tolist(),
-                self.strategy[rows].tolist(),
-                self.ordinal[rows].tolist(),
-                strict=True,
+            Row(
+                self.sources[source],
+                self.strategies[strategy].name,
+                ordinal,
+                self.heading_paths[heading],
+                *span,
             )
+            for source, strategy, ordinal, heading, *span in zip(*places, strict=True)
         ]
 
     def groups(self) -> NDArray[np.int32]:
