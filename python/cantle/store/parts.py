@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 ADDED = 1 << 17
 """The flag of a chunk that was added by hand: it has no place in the document."""
 
+ADDED_AT = -1
+"""Where such a chunk starts and ends, in bytes, characters and bytes of the source."""
+
 ROW = np.dtype(
     [
         ("ordinal", "<i4"),
@@ -200,7 +203,7 @@ def with_added(part: Part, text: str, size: int) -> Part:
     row["flags"] = ADDED
     row["kind"] = KINDS.index("prose")
     for name in ("byte_start", "byte_end", "char_start", "char_end", "source_start", "source_end"):
-        row[name] = -1
+        row[name] = ADDED_AT
     row["size"] = size
     tables = part.tables._replace(added=[*part.tables.added, text])
     rows = np.concatenate([part.rows, row])
