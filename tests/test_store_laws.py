@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cantle
+from cantle.store import pieces
 from conftest import SLOW
 from stores import WIDTH, assert_found, assert_sound, nearest, opened, rows_of, words
 
@@ -212,15 +213,18 @@ steps = st.one_of(
 )
 
 
+@pytest.mark.parametrize("piece", [pieces.PIECE, 40])  # Vectors have 32 bytes.
 @pytest.mark.parametrize("index", [cantle.index.Exact(), cantle.index.Hnsw(m=4)])
 @settings(max_examples=300 if SLOW else 8)
 @given(taken=st.lists(steps, min_size=15, max_size=40))
-def test_a_store_is_as_an_obvious_one(index, taken):
+def test_a_store_is_as_an_obvious_one(index, piece, taken):
     both = Both(index)
-    try:
-        for name, *arguments in taken:
-            getattr(both, name)(*arguments)
-            both.is_as_the_obvious_one()
-            both.finds_the_nearest()
-    finally:
-        both.end()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pieces, "PIECE", piece)
+        try:
+            for name, *arguments in taken:
+                getattr(both, name)(*arguments)
+                both.is_as_the_obvious_one()
+                both.finds_the_nearest()
+        finally:
+            both.end()

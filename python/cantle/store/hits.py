@@ -173,6 +173,7 @@ class Hit:
 
     @property
     def _told(self) -> Row:
+        """What was read of it."""
         return self._hits._told[self._at]
 
     @property

@@ -79,21 +79,23 @@ def load(
     """
     docs = known_whole(chunks)
     documents = [writing.Document.of(chunks.documents, doc) for doc in docs]
-    parts = parts_of(chunks, checked.keep, docs)
-    prepared = [
-        (document, part, texts) for document, (part, texts) in zip(documents, parts, strict=True)
-    ]
-    known = pool
-    if embedder is not None:
-        known = pool | _embedded(
-            database, embedder, chunks.name, prepared, pool, batch_size, progress
-        )
+    cut = parts_of(chunks, checked.keep, docs)
+    prepared = [(document, *pair) for document, pair in zip(documents, cut, strict=True)]
     above = []
     within = chunks.parents
     while within is not None:
         kept = np.ones(len(within), bool)
         above.append((within, [part for part, _ in parts_of(within, kept, docs)]))
         within = within.parents
+    with database.read() as connection:  # Before anything is embedded.
+        for at, (document, part, _) in enumerate(prepared):
+            over = [(own.name, parts[at]) for own, parts in above]
+            writing.check_fits(connection, document, [(chunks.name, part), *over])
+    known = pool
+    if embedder is not None:
+        known = pool | _embedded(
+            database, embedder, chunks.name, prepared, pool, batch_size, progress
+        )
     written = embedded = 0
     dropped: dict[str, list[str]] = {}
     with database.write() as connection:
@@ -109,10 +111,10 @@ def load(
             lost = [name for name in lost if name not in {own.name for own, _ in above}]
             if lost:
                 dropped[document.id] = lost
-            for strategy, (own, over) in zip(numbers, above, strict=True):
+            for strategy, (own, parts) in zip(numbers, above, strict=True):
                 told = own.fingerprint
                 if not writing.is_searched(connection, source, strategy, told):
-                    writing.write_part(connection, source, strategy, over[at], told, there)
+                    writing.write_part(connection, source, strategy, parts[at], told, there)
             if writing.write_part(connection, source, number, part, chunks.fingerprint, there):
                 embedded += len(part.rows)
             written += len(part.rows)

@@ -12,6 +12,7 @@ import numpy as np
 from cantle.digest import hash_parts
 from cantle.store.database import Database, Moved, setting
 from cantle.store.parts import ADDED, ROW, Tables
+from cantle.store.pieces import all_vectors, joined
 from cantle.structure import KINDS
 
 if TYPE_CHECKING:
@@ -346,15 +347,12 @@ class Snapshot:
             precision = setting(connection, "precision", "float32")
             dimensions = setting(connection, "dimensions", 0)
             if parts is None:
-                found = connection.execute(
-                    "SELECT vectors FROM part WHERE vectors IS NOT NULL ORDER BY strategy, source"
-                )
-                data = b"".join(row[0] for row in found)
+                data = b"".join(all_vectors(connection))
             else:
-                one = "SELECT vectors FROM part WHERE part = ?"
+                one = "SELECT part, coalesce(vectors, x'') FROM part WHERE part = ?"
                 numbers = (int(self.part_number[part]) for part in parts)
                 rows = (connection.execute(one, (number,)).fetchone() for number in numbers)
-                data = b"".join(row[0] or b"" for row in rows)
+                data = b"".join(joined(connection, *row) for row in rows)
         here = self.embedded if parts is None else self.embedded[np.isin(self.part, parts)]
         if len(data) != np.count_nonzero(here) * dimensions * (2 if precision == "float16" else 4):
             raise self._database.damaged("vectors of another number than chunks")

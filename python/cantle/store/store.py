@@ -19,6 +19,7 @@ from cantle.store import loading, writing
 from cantle.store.database import Database
 from cantle.store.loading import Loaded
 from cantle.store.parts import unpacked, with_added
+from cantle.store.pieces import first_piece, joined, write_others
 from cantle.store.reading import Reading
 from cantle.store.searching import (
     Blend,
@@ -251,19 +252,21 @@ class Store(Reading):
         with self._database.write() as connection:
             self._settings.write(connection)
             number, unit = _part_to_add_to(connection, source, strategy)
-            *old, before = connection.execute(
+            *old, first = connection.execute(
                 "SELECT rows, tables, hashes, vectors FROM part WHERE part = ?", (number,)
             ).fetchone()
             part = with_added(unpacked(*old), text, _size(unit, text))
             vectors = None
-            if before is not None:
-                vectors = before + writing.stored(connection, vector, lambda _: "the text")
+            if first is not None:
+                own = writing.stored(connection, vector, lambda _: "the text")
+                vectors = joined(connection, number, first) + own
             stamp = part.stamp(source, strategy, vectors)
             connection.execute(
                 "UPDATE part SET stamp = ?, chunks = ?, rows = ?, tables = ?, hashes = ?, "
                 "vectors = ? WHERE part = ?",
-                (stamp, *part.packed, vectors, number),
+                (stamp, *part.packed, first_piece(vectors), number),
             )
+            write_others(connection, number, vectors)
             return f"{source}_{strategy}_{part.rows['ordinal'][-1]}"
 
     def delete(self, source: str) -> int:
@@ -301,6 +304,7 @@ class Store(Reading):
         settings = self._settings.with_embedder(embedder)
         with self._database.write() as connection:
             connection.execute("UPDATE part SET vectors = NULL")
+            connection.execute("DELETE FROM more")
             for part, *row in connection.execute(
                 "SELECT part, id, name, rows, tables, hashes FROM part "
                 "JOIN source USING (source) JOIN strategy USING (strategy)"
