@@ -921,27 +921,3 @@ def test_what_is_remembered_for_those_who_fill_it(tmp_path):
         assert store.info()["generation"] == generation
     with opened(tmp_path / "kb") as store:
         assert store.remembered() == {"folder": "döcs", "ids": [1, 2]}
-
-
-def test_an_embedder_of_whole_documents_is_refused():
-    class Whole:
-        def __call__(self, texts):
-            return np.ones((len(texts), 2))
-
-        def embed_chunks(self, chunks):
-            return np.ones((len(chunks), 2))
-
-        def __repr__(self):
-            return "Whole()"
-
-    message = (
-        "embedder (Whole()): its vectors depend on the whole document, and a store keeps one for "
-        "each text: search them by cantle.index"
-    )
-    with pytest.raises(cantle.SettingError) as caught:
-        cantle.Store.open(embedder=Whole())
-    assert str(caught.value) == message
-    store = opened()
-    with pytest.raises(cantle.SettingError) as caught:
-        store.change_embedder(Whole())
-    assert str(caught.value) == message

@@ -10,7 +10,7 @@ import numpy as np
 from cantle.digest import hash_parts
 from cantle.store import writing
 from cantle.store.database import VERSION, Database, StoreError, setting
-from cantle.store.parts import HASH, ROW, embedded_texts, text_hash, unpacked
+from cantle.store.parts import HASH, ROW, embedded_texts, hashes_of, unpacked
 from cantle.store.pieces import joined
 from cantle.store.searching import Searcher, damage_of_index, index_path
 from cantle.store.snapshot import vectors_of
@@ -63,6 +63,7 @@ def _parts(connection: sqlite3.Connection) -> Iterator[str]:
     """Yield what is wrong with parts; the documents were found to be right."""
     precision = setting(connection, "precision", "float32")
     dimensions = setting(connection, "dimensions", 0)
+    by_document = bool(setting(connection, "by_document", 0))
     width = dimensions * (2 if precision == "float16" else 4)
     for (
         number,
@@ -96,7 +97,7 @@ def _parts(connection: sqlite3.Connection) -> Iterator[str]:
         if np.any(part.rows["byte_end"][there] > len(text)):
             yield f"{called}: a chunk ends outside of the document"
             continue
-        if b"".join(map(text_hash, embedded_texts(part, text))) != hashes:
+        if hashes_of(part.rows, embedded_texts(part, text), text, by_document) != hashes:
             yield f"{called}: a text is not what was hashed"
         if vectors is None:
             continue

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cantle.chunks import Chunks
+    from cantle.documents import Documents
 
 ADDED = 1 << 17
 """The flag of a chunk that was added by hand: it has no place in the document."""
@@ -64,7 +65,7 @@ class Part(NamedTuple):
     rows: NDArray[np.void]
     tables: Tables
     hashes: bytes
-    """The hash of each text as it is embedded, `HASH` bytes each."""
+    """The hash of what each vector is of, `HASH` bytes each; see `hashes_of`."""
 
     @property
     def packed(self) -> tuple[int, bytes, str, bytes]:
@@ -93,6 +94,33 @@ def text_hash(text: str) -> bytes:
     return hasher(HASH, text.encode("utf-8", "surrogatepass")).digest()
 
 
+def hashes_of(
+    rows: NDArray[np.void], texts: Sequence[str], text: bytes, by_document: bool
+) -> bytes:
+    """Return what tells the vector of each row from others: equal hashes are equal vectors.
+
+    Args:
+        rows: The rows of a part.
+        texts: Their texts as they are embedded.
+        text: The text of the document.
+        by_document: Whether vectors are made of whole documents: then document and place tell.
+    """
+    if not by_document:
+        return b"".join(map(text_hash, texts))
+    document = hasher(HASH, text).digest()
+    spans = zip(rows["byte_start"].tolist(), rows["byte_end"].tolist(), strict=True)
+    return b"".join(
+        text_hash(own) if span[0] < 0 else hash_parts((document, b"%d %d" % span), HASH)
+        for own, span in zip(texts, spans, strict=True)
+    )
+
+
+def text_bytes(documents: Documents, doc: int) -> bytes:
+    """Return the text of a document as it stands in the database."""
+    text = documents.texts[doc]
+    return text.encode() if isinstance(text, str) else bytes(text)
+
+
 def known_whole(chunks: Chunks) -> list[int]:
     """Return the documents that chunks are all the chunks of, in order.
 
@@ -107,7 +135,7 @@ def known_whole(chunks: Chunks) -> list[int]:
 
 
 def parts_of(
-    chunks: Chunks, keep: NDArray[np.bool_], docs: Sequence[int]
+    chunks: Chunks, keep: NDArray[np.bool_], docs: Sequence[int], by_document: bool
 ) -> Iterator[tuple[Part, list[str]]]:
     """Yield a part, and its texts as they are embedded, for each of some documents.
 
@@ -117,6 +145,7 @@ def parts_of(
         chunks: In the order of their documents.
         keep: Which chunks are to be written.
         docs: The numbers of the documents.
+        by_document: As for `hashes_of`.
     """
     bounds = np.searchsorted(chunks.doc, np.arange(len(chunks.documents) + 1))
     columns = _columns(chunks)
@@ -149,7 +178,8 @@ def parts_of(
             tables = Tables(
                 [list(path) for path in paths.values], [list(pair) for pair in around.values], []
             )
-        yield Part(rows, tables, b"".join(map(text_hash, own))), own
+        text = text_bytes(chunks.documents, doc) if by_document else b""
+        yield Part(rows, tables, hashes_of(rows, own, text, by_document)), own
 
 
 class _Table:

@@ -16,9 +16,9 @@ from cantle.embed.door import BATCH_SIZE, Embedder, Progress, embed_all
 from cantle.index import Auto, Exact, Hnsw
 from cantle.invariants import Check, check
 from cantle.store import loading, writing
-from cantle.store.database import Database
+from cantle.store.database import Database, setting
 from cantle.store.loading import Loaded
-from cantle.store.parts import unpacked, with_added
+from cantle.store.parts import embedded_texts, hashes_of, unpacked, with_added
 from cantle.store.pieces import first_piece, joined, write_others
 from cantle.store.reading import Reading
 from cantle.store.searching import (
@@ -74,8 +74,9 @@ class Store(Reading):
 
         Args:
             path: The file; `:memory:` is kept in memory and lost when it is closed.
-            embedder: What turns texts into vectors. Default: the one that the store was made with,
-                where it is known by a name; `"static"` for a new one.
+            embedder: What turns texts into vectors, or, with `embed_chunks` as `Late`, chunks of a
+                document. Default: the one that the store was made with, where it is known by a
+                name; `"static"` for a new one.
             index: What searches: `Exact()`, `Hnsw()` or `Auto()`, which takes the one or the other
                 by the number of chunks. Default: what the store was opened with before;
                 `Auto()` for a new one.
@@ -305,12 +306,22 @@ class Store(Reading):
         with self._database.write() as connection:
             connection.execute("UPDATE part SET vectors = NULL")
             connection.execute("DELETE FROM more")
-            for part, *row in connection.execute(
-                "SELECT part, id, name, rows, tables, hashes FROM part "
-                "JOIN source USING (source) JOIN strategy USING (strategy)"
-            ).fetchall():
-                stamp = unpacked(*row[2:]).stamp(row[0], row[1], None)
-                connection.execute("UPDATE part SET stamp = ? WHERE part = ?", (stamp, part))
+            other = bool(setting(connection, "by_document", 0)) != settings.by_document
+            for (number,) in connection.execute("SELECT part FROM part").fetchall():
+                source, strategy, text, *packed = connection.execute(
+                    "SELECT id, name, text, rows, tables, hashes FROM part "
+                    "JOIN source USING (source) JOIN strategy USING (strategy) WHERE part = ?",
+                    (number,),
+                ).fetchone()
+                part = unpacked(*packed)
+                if other:
+                    texts = embedded_texts(part, text)
+                    hashes = hashes_of(part.rows, texts, text, settings.by_document)
+                    part = part._replace(hashes=hashes)
+                connection.execute(
+                    "UPDATE part SET stamp = ?, hashes = ? WHERE part = ?",
+                    (part.stamp(source, strategy, None), part.hashes, number),
+                )
             connection.execute("DELETE FROM setting WHERE name IN ('dimensions', 'embedder')")
             settings.write(connection)
         self._settings = settings

@@ -185,7 +185,8 @@ class Sync:
         hashes: list[bytes] = []
         with self._store._database.read() as connection:
             docs = range(len(chunks.documents))
-            for doc, (part, texts) in zip(docs, parts_of(chunks, keep, docs), strict=True):
+            parts = parts_of(chunks, keep, docs, self._store._settings.by_document)
+            for doc, (part, texts) in zip(docs, parts, strict=True):
                 name = chunks.documents.id(doc)
                 old = _spans_before(connection, name, self._name)
                 self._documents["new" if old is None else "changed"] += 1

@@ -14,7 +14,15 @@ import numpy as np
 from cantle import _core
 from cantle.digest import hash_parts
 from cantle.store.database import set_setting, setting
-from cantle.store.parts import HASH, Part, Tables, embedded_texts, keeping_added, unpacked
+from cantle.store.parts import (
+    HASH,
+    Part,
+    Tables,
+    embedded_texts,
+    keeping_added,
+    text_bytes,
+    unpacked,
+)
 from cantle.store.pieces import first_piece, joined, most_of_a_row, write_others
 from cantle.store.plain import as_json
 from cantle.store.snapshot import vectors_of
@@ -49,8 +57,7 @@ class Document(NamedTuple):
         """
         name, title = documents.id(doc), documents.title(doc)
         metadata = as_json(documents.metadata(doc), f"metadata of document {name!r}")
-        text = documents.texts[doc]
-        data = text.encode() if isinstance(text, str) else bytes(text)
+        data = text_bytes(documents, doc)
         told = hash_parts((title.encode(), metadata.encode(), data), HASH)
         return cls(name, title, metadata, data, told)
 
@@ -390,11 +397,11 @@ def waiting(connection: sqlite3.Connection, after: int) -> Iterator[Waiting]:
 
 
 def set_vectors(
-    connection: sqlite3.Connection, waiting: Waiting, vectors: NDArray[np.float32]
+    connection: sqlite3.Connection, waiting: Waiting, known: Mapping[bytes, NDArray[np.float32]]
 ) -> bool:
-    """Write the vectors of a part, if it is still what was embedded."""
+    """Write the vectors of a part, all of which are known, if it is still what was embedded."""
     own = called(waiting.source, waiting.strategy, waiting.part)
-    data = stored(connection, vectors, own) if len(vectors) else b""
+    data = packed_vectors(connection, waiting.part, known, own)
     stamp = waiting.part.stamp(waiting.source, waiting.strategy, data)
     cursor = connection.execute(
         "UPDATE part SET vectors = ?, stamp = ? WHERE part = ? AND stamp = ?",
