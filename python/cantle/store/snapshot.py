@@ -223,7 +223,9 @@ class Snapshot:
         within = [
             -1 if row.within is None else names.get(row.within, -1) for row in self.strategies
         ]
-        above = np.array(within, np.int64).reshape(-1)[self.part_strategy]
+        if max(within, default=-1) < 0:  # Most stores, and a third of the time of all the rest.
+            return np.full(len(self.part), -1, np.int64)
+        above = np.array(within, np.int64)[self.part_strategy]
         keys = self.part_strategy * np.int64(len(self.sources)) + self.part_source
         wanted = above * len(self.sources) + self.part_source
         at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
