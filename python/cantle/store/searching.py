@@ -8,6 +8,7 @@ and the file is built anew when that is worth it.
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
@@ -21,6 +22,7 @@ from cantle.blending import blend as blended
 from cantle.digest import hash_parts
 from cantle.index import Auto, DamagedIndex, Exact, Hnsw, StaleIndex
 from cantle.store.database import Database, set_setting, setting
+from cantle.store.parts import HASH
 from cantle.store.snapshot import Snapshot
 from cantle.store.words import Words, WordsByStrategy
 
@@ -272,8 +274,8 @@ def _opened(database: Database, snapshot: Snapshot, index: Hnsw, blend: Blend) -
     sizes = np.frombuffer(counts, "<i8").tolist()
     if sum(sizes) != len(built):
         return None
-    for number, count in enumerate(sizes):
-        part = places.get(cover[16 * number : 16 * (number + 1)])
+    stamps = (cover[HASH * number : HASH * (number + 1)] for number in range(len(sizes)))
+    for part, count in zip(_ascending([places.get(stamp) for stamp in stamps]), sizes, strict=True):
         if part is not None:
             start = int(snapshot.part_start[part])
             rows[at : at + count] = np.arange(start, start + count)
@@ -285,6 +287,27 @@ def _opened(database: Database, snapshot: Snapshot, index: Hnsw, blend: Blend) -
     )
     # Beyond half, searching the rest exactly costs more than searching all so.
     return _Covering(built, rows) if lost <= len(snapshot) / 2 else None
+
+
+def _ascending(places: list[int | None]) -> list[int | None]:
+    """Return places of which as many are left out as needed for the others to ascend.
+
+    An index orders equal scores by its own rows: they must stand as those of the snapshot do. A
+    document that was deleted and written again stands behind others that it stood before.
+    """
+    ends: list[int] = []  # The least place that so many ascending ones end with, and where it is.
+    at_end: list[int] = []
+    before: dict[int, int] = {}
+    for at, place in enumerate(places):
+        if place is not None:
+            many = bisect_left(ends, place)
+            ends[many : many + 1], at_end[many : many + 1] = [place], [at]
+            before[at] = at_end[many - 1] if many else -1
+    kept: list[int | None] = [None] * len(places)
+    at = at_end[-1] if at_end else -1
+    while at >= 0:
+        kept[at], at = places[at], before[at]
+    return kept
 
 
 def damage_of_index(database: Database) -> list[str]:
