@@ -69,7 +69,7 @@ class Reading:
             with self._database.read() as connection:
                 generation = setting(connection, "generation", 0)
             if self._searcher is None or self._searcher.snapshot.generation != generation:
-                self._searcher = self._again(lambda: self._made())
+                self._searcher = self._again(self._made)
             return self._searcher
 
     def _made(self) -> Searcher:
@@ -81,6 +81,7 @@ class Reading:
                 self._settings.index,
                 self._settings.blend,
                 self._words,
+                self._searcher,
             )
 
     def _again(self, act: Callable[[], _Answer]) -> _Answer:
