@@ -53,7 +53,7 @@ def wanted_of(owner: Owner, texts: Sequence[str]) -> Iterator[tuple[bytes, Wante
         yield told, Wanted(text, name(row), owner if here else None, row)
 
 
-def embedded(
+def vectors_for(
     embedder: Embedder,
     wanted: dict[bytes, Wanted],
     batch_size: int,

@@ -10,7 +10,7 @@ from cantle.embed.door import Embedder, Progress
 from cantle.invariants import Check
 from cantle.store import writing
 from cantle.store.database import Database
-from cantle.store.embedding import Owner, Wanted, embedded, wanted_of
+from cantle.store.embedding import Owner, Wanted, vectors_for, wanted_of
 from cantle.store.parts import Part, known_whole, parts_of, text_hash
 from cantle.store.settings import Settings
 
@@ -147,7 +147,7 @@ def _embedded(
                 if (told := text_hash(text)) not in own and told not in pool:
                     new.setdefault(told, Wanted(text, f"an added chunk of {document.id!r}"))
     new = {told: one for told, one in new.items() if told not in there}
-    return there | embedded(embedder, new, batch_size, progress)
+    return there | vectors_for(embedder, new, batch_size, progress)
 
 
 def backfill(
@@ -168,7 +168,7 @@ def backfill(
         for part in batch:
             for told, one in wanted_of(Owner(*part[2:]), part.texts):
                 new.setdefault(told, one)
-        known = embedded(embedder, new, batch_size, _from(progress, done, total))
+        known = vectors_for(embedder, new, batch_size, _from(progress, done, total))
         with database.write() as connection:
             settings.write(connection)
             for part in batch:
