@@ -39,8 +39,10 @@ class Snapshot:
                 for at in np.flatnonzero(chunks.doc == source).tolist():
                     chunk = chunks[at]
                     place[chunks.name, at] = len(rows)
-                    path = known.setdefault(chunk.heading_path, len(known))
-                    span = (chunk.char_start, chunk.char_end)
+                    headed, span = chunk, (chunk.char_start, chunk.char_end)
+                    while headed.heading_path == () and headed.parent is not None:
+                        headed = headed.parent
+                    path = known.setdefault(headed.heading_path, len(known))
                     rows.append((strategy, source, chunk.ordinal, *span, path, len(parts)))
                 ordinal = rows[-1][2] + 1 if len(rows) > starts[-1] else 0
                 for text in (text for s, d, text in added if (s, d) == (strategy, source)):

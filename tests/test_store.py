@@ -574,6 +574,37 @@ def test_what_cannot_be_added_is_said(given, error, message):
     assert len(store.snapshot()) == 6
 
 
+def test_what_would_never_be_searched_is_not_added():
+    # It was taken, without a vector, and neither found nor counted.
+    sections = words(6, name="section").split(TEXT, id="a")
+    embedder = Hashing()
+    store = opened(embedder=embedder)
+    store.load(words(2, name="small").split_within(sections), min_chars=0, embed=True)
+    before, asked = rows_of(store), len(embedder.texts)
+    with pytest.raises(cantle.SettingError) as caught:
+        store.add("a", "section", "an added text")
+    assert str(caught.value) == (
+        "strategy ('section') is not searched: its chunks are parents of others; add to the chunks "
+        "within them, or load these for themselves before"
+    )
+    assert (rows_of(store), len(embedder.texts)) == (before, asked)
+    assert store.add("a", "small", "an added text") == "a_small_5"
+    store.load(sections, min_chars=0, embed=True)
+    assert store.add("a", "section", "one more") == "a_section_2"
+    assert store.search("one more", k=1).ids == ["a_section_2"]
+    assert_sound(store)
+
+
+def test_a_chunk_that_is_added_to_what_waits_is_counted_with_it():
+    store = opened()
+    store.load(words().split(TEXT, id="a"), min_chars=0)
+    store.add("a", "window", "an added text")
+    assert (store.info()["embedded"], store.info()["waiting"]) == (0, 4)
+    assert "without a vector, not searched: 4" in store.search("an added text").explain()
+    assert store.backfill() == 4
+    assert store.search("an added text", k=1).ids == ["a_window_3"]
+
+
 def test_a_document_that_is_not_there_cannot_be_deleted():
     store = opened()
     with pytest.raises(cantle.SettingError, match=r"^source \('a'\) is not there; there are none$"):
@@ -624,6 +655,33 @@ def test_hits_say_where_they_stand():
         hits[2]
     with pytest.raises(TypeError, match=r"^hits are picked by a number, not by 'a'$"):
         hits["a"]
+
+
+@pytest.mark.parametrize("levels", [1, 2])
+def test_chunks_within_others_are_cited_by_the_headings_of_these(levels):
+    # They have none of their own, so a hit was cited by its document alone.
+    chunks = cantle.Structural(30, unit="words").split(PAGE, id="guide", metadata={"title": "T"})
+    expected = {
+        text.split()[0]: path for text, path in zip(chunks.texts, chunks.heading_paths, strict=True)
+    }
+    assert {("Guide",), ("Guide", "Keys")} <= set(expected.values())
+    for _ in range(levels):
+        chunks = words(8, name=f"level{chunks.level_number}").split_within(chunks)
+    assert set(chunks.heading_paths) == {()}
+    store = opened()
+    store.load(chunks, min_chars=0, embed=True)
+    hits = store.search(vector=vector_of("anything"), k=100)
+    assert len(hits) == len(chunks)
+    for hit, chunk in ((hit, chunks[chunks.ids.index(hit.id)]) for hit in hits):
+        while chunk.parent is not None:
+            chunk = chunk.parent
+        assert hit.heading_path == expected[chunk.text.split()[0]]
+        assert hit.cite == " > ".join(("T", *hit.heading_path))
+    found = store.search("keys", k=100, where={"heading": ["Guide", "Keys"]})
+    assert set(found.heading_paths) == {("Guide", "Keys")}
+    assert len(found) == hits.heading_paths.count(("Guide", "Keys"))
+    cites = store.retrieve("keys", budget=1_000).cites
+    assert cites == ["T > Guide"]
 
 
 @pytest.mark.parametrize("index", [cantle.index.Exact(), cantle.index.Hnsw()])
@@ -863,27 +921,3 @@ def test_what_is_remembered_for_those_who_fill_it(tmp_path):
         assert store.info()["generation"] == generation
     with opened(tmp_path / "kb") as store:
         assert store.remembered() == {"folder": "döcs", "ids": [1, 2]}
-
-
-def test_an_embedder_of_whole_documents_is_refused():
-    class Whole:
-        def __call__(self, texts):
-            return np.ones((len(texts), 2))
-
-        def embed_chunks(self, chunks):
-            return np.ones((len(chunks), 2))
-
-        def __repr__(self):
-            return "Whole()"
-
-    message = (
-        "embedder (Whole()): its vectors depend on the whole document, and a store keeps one for "
-        "each text: search them by cantle.index"
-    )
-    with pytest.raises(cantle.SettingError) as caught:
-        cantle.Store.open(embedder=Whole())
-    assert str(caught.value) == message
-    store = opened()
-    with pytest.raises(cantle.SettingError) as caught:
-        store.change_embedder(Whole())
-    assert str(caught.value) == message

@@ -260,6 +260,28 @@ def test_a_document_with_an_added_chunk_is_unchanged(embedder):
     assert_sound(store)
 
 
+def test_what_was_added_by_hand_is_counted_while_it_is_there(store):
+    # It was counted with documents that had not changed, and not with those that had.
+    store.add("a", "window", "an added text")
+    store.add("a", "window", "an added text")
+    store.add("b", "window", "one more")
+    kept = run(store, {"a": ONE, "b": TWO})
+    assert (kept.documents, kept.chunks) == counted((2, 0, 0, 0), (7, 0, 0, 0))
+    for dry_run in (True, False):
+        done = run(store, {"a": f"{ONE} nine", "b": TWO}, dry_run=dry_run)
+        assert (done.documents, done.chunks) == counted((1, 1, 0, 0), (7, 0, 1, 0))
+        assert done.embedded == 1
+    for dry_run in (True, False):
+        done = run(store, {"b": TWO}, dry_run=dry_run)
+        assert (done.documents, done.chunks) == counted((1, 0, 0, 1), (3, 0, 0, 5))
+    assert len(store.snapshot()) == 3
+    # A text that was added by hand, and is cut from a document now, has moved.
+    done = run(store, {"c": "one more"})
+    assert (done.documents, done.chunks) == counted((0, 0, 1, 1), (0, 1, 0, 2))
+    assert done.embedded == 0
+    assert_sound(store)
+
+
 def test_what_check_skips_is_left_out(store):
     done = run(store, {"a": ONE, "b": f"{TWO} x"}, min_chars=10)
     assert done.left_out == 1

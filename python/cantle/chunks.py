@@ -39,8 +39,8 @@ class Chunks:
     """
 
     __slots__ = (
-        *("_columns", "documents", "fingerprint", "name", "parents", "structure", "target"),
-        *("distances", "fallbacks", "numbering", "template", "unit"),
+        *("_columns", "chosen", "documents", "fingerprint", "name", "parents", "structure"),
+        *("distances", "fallbacks", "numbering", "target", "template", "unit"),
     )
 
     documents: Documents
@@ -65,6 +65,9 @@ class Chunks:
     """What `embed_text` is made by."""
     target: int | None
     """What the depths of the documents were chosen by, where they were."""
+    chosen: bool
+    """Whether they are some of what was cut, as a slice is: a document without a chunk here may
+    have others."""
 
     def __init__(
         self,
@@ -77,6 +80,7 @@ class Chunks:
         parents: Chunks | None = None,
         template: str = _core.TEMPLATE,
         target: int | None = None,
+        chosen: bool = False,
     ) -> None:
         """Made by a strategy, or by `from_spans`. The core's columns are read-only already."""
         given = dict(columns)
@@ -94,6 +98,7 @@ class Chunks:
         self.unit = unit
         self.fingerprint = fingerprint
         self.parents = parents
+        self.chosen = chosen or (parents is not None and parents.chosen)
 
     @classmethod
     def from_spans(
@@ -390,19 +395,16 @@ class Chunks:
         columns = {name: column[rows] for name, column in self._columns.items()}
         if self.char_start is self.byte_start:
             columns["char_start"], columns["char_end"] = columns["byte_start"], columns["byte_end"]
-        return self._with(columns)
+        every = np.arange(len(self))
+        return self._with(columns, chosen=not np.array_equal(every[rows], every))
 
-    def _with(self, columns: dict[str, Any]) -> Chunks:
-        return Chunks(
-            _read_only(columns) | self._tables(),
-            self.documents,
-            name=self.name,
-            unit=self.unit,
-            fingerprint=self.fingerprint,
-            parents=self.parents,
-            template=self.template,
-            target=self.target,
-        )
+    def _with(self, columns: dict[str, Any], *, chosen: bool = False) -> Chunks:
+        settings = self._settings() | {"chosen": chosen or self.chosen}
+        return Chunks(_read_only(columns) | self._tables(), self.documents, **settings)
+
+    def _settings(self) -> dict[str, Any]:
+        names = ("name", "unit", "fingerprint", "parents", "template", "target", "chosen")
+        return {name: getattr(self, name) for name in names}
 
     def _tables(self) -> dict[str, Any]:
         more = {"clauses": self.numbering, "compared": self.distances}
@@ -439,8 +441,7 @@ class Chunks:
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = (self._columns | self._tables(), self.documents, self.name, self.unit)
-        return _rebuild, (*state, self.fingerprint, self.parents, self.template, self.target)
+        return _rebuild, (self._columns | self._tables(), self.documents, self._settings())
 
     def __repr__(self) -> str:
         lines = [f"Chunks({self._summary()})"]
@@ -473,23 +474,5 @@ def _read_only(columns: dict[str, Any]) -> dict[str, Any]:
     return columns
 
 
-def _rebuild(
-    columns: dict[str, Any],
-    documents: Documents,
-    name: str,
-    unit: str,
-    fingerprint: str,
-    parents: Chunks | None,
-    template: str,
-    target: int | None,
-) -> Chunks:
-    return Chunks(
-        _read_only(columns),
-        documents,
-        name=name,
-        unit=unit,
-        fingerprint=fingerprint,
-        parents=parents,
-        template=template,
-        target=target,
-    )
+def _rebuild(columns: dict[str, Any], documents: Documents, settings: dict[str, Any]) -> Chunks:
+    return Chunks(_read_only(columns), documents, **settings)

@@ -61,7 +61,7 @@ def embed_all(
         part = list(texts[first : first + batch_size])
         # Counted before the call: the list is the embedder's own, and it may empty it.
         end = first + len(part)
-        rows = _checked(embedder(part), end - first, first, called)
+        rows = checked(embedder(part), end - first, first, called)
         if found is None:
             found = np.empty((len(texts), rows.shape[1]), np.float32)
         elif rows.shape[1] != found.shape[1]:
@@ -83,9 +83,21 @@ def check_batch_size(batch_size: int) -> None:
         raise _core.SettingError(f"batch_size ({batch_size}) must be at least 1")
 
 
-def _checked(
+def checked(
     answer: Any, texts: int, first: int, called: Callable[[int], str]
 ) -> NDArray[np.float32]:
+    """Return an embedder's answer as float32 [texts, d].
+
+    Args:
+        answer: What it returned.
+        texts: For how many texts.
+        first: The number of the first one.
+        called: What messages call a text, by its number.
+
+    Raises:
+        TypeError: It is something else than numbers.
+        SettingError: It has another shape, or a NaN or an infinity.
+    """
     try:
         rows = np.asarray(answer)
     except ValueError:  # rows of different lengths
@@ -108,6 +120,14 @@ def _checked(
         what = "NaN" if np.isnan(vectors[row]).any() else "an infinity"
         raise _core.SettingError(f"embedder: {what} in the vector of {called(first + row)}")
     return vectors
+
+
+def reads_documents(embedder: Embedder) -> bool:
+    """Return whether the vectors of chunks are made of their whole document, as those of `Late`.
+
+    Such an embedder has a method `embed_chunks`, from `Chunks` to float32 [chunks, d].
+    """
+    return hasattr(embedder, "embed_chunks")
 
 
 def identity(embedder: Embedder) -> str:

@@ -274,20 +274,10 @@ def _heading_path(snapshot: Snapshot, passage: _Open) -> tuple[str, ...]:
         starts, ends = snapshot.char_start[first:last], snapshot.char_end[first:last]
         for start, end in passage.spans:
             rows.append(first + np.flatnonzero((starts < end) & (ends > start)))
-    headings = np.unique(_headings(snapshot, np.concatenate(rows)))
+    headings = np.unique(snapshot.heading[np.concatenate(rows)])
     paths = [snapshot.heading_paths[at] for at in headings.tolist()]
     levels = zip(*paths, strict=False)  # down to the end of the shortest path
     return tuple(titles[0] for titles in takewhile(lambda titles: len(set(titles)) == 1, levels))
-
-
-def _headings(snapshot: Snapshot, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of each row's headings; without any, of what it was cut within."""
-    headings: NDArray[np.int64] = snapshot.heading[rows].astype(np.int64)
-    while len(bare := np.flatnonzero((headings == 0) & (snapshot.parent[rows] >= 0))):
-        rows = rows.copy()
-        rows[bare] = snapshot.parent[rows[bare]]
-        headings[bare] = snapshot.heading[rows[bare]]
-    return headings
 
 
 def check_order(order: str) -> None:

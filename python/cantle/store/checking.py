@@ -10,7 +10,8 @@ import numpy as np
 from cantle.digest import hash_parts
 from cantle.store import writing
 from cantle.store.database import VERSION, Database, StoreError, setting
-from cantle.store.parts import HASH, ROW, embedded_texts, text_hash, unpacked
+from cantle.store.parts import HASH, ROW, embedded_texts, hashes_of, unpacked
+from cantle.store.pieces import joined
 from cantle.store.searching import Searcher, damage_of_index, index_path
 from cantle.store.snapshot import vectors_of
 
@@ -62,11 +63,24 @@ def _parts(connection: sqlite3.Connection) -> Iterator[str]:
     """Yield what is wrong with parts; the documents were found to be right."""
     precision = setting(connection, "precision", "float32")
     dimensions = setting(connection, "dimensions", 0)
+    by_document = bool(setting(connection, "by_document", 0))
     width = dimensions * (2 if precision == "float16" else 4)
-    for name, strategy, stamp, chunks, rows, tables, hashes, vectors, text in connection.execute(
-        "SELECT id, name, stamp, chunks, rows, tables, hashes, vectors, text FROM part "
+    for (
+        number,
+        name,
+        strategy,
+        stamp,
+        chunks,
+        rows,
+        tables,
+        hashes,
+        first,
+        text,
+    ) in connection.execute(
+        "SELECT part, id, name, stamp, chunks, rows, tables, hashes, vectors, text FROM part "
         "JOIN source USING (source) JOIN strategy USING (strategy) ORDER BY part"
     ):
+        vectors = None if first is None else joined(connection, number, first)
         called = f"{strategy} of {name!r}"
         if len(rows) != chunks * ROW.itemsize or len(hashes) != chunks * HASH:
             yield f"{called}: {chunks} chunks, and rows of another number"
@@ -83,7 +97,7 @@ def _parts(connection: sqlite3.Connection) -> Iterator[str]:
         if np.any(part.rows["byte_end"][there] > len(text)):
             yield f"{called}: a chunk ends outside of the document"
             continue
-        if b"".join(map(text_hash, embedded_texts(part, text))) != hashes:
+        if hashes_of(part.rows, embedded_texts(part, text), text, by_document) != hashes:
             yield f"{called}: a text is not what was hashed"
         if vectors is None:
             continue

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 APPLICATION = 0x63746C65
 """What tells the file from other SQLite files: "ctle"."""
-VERSION = 1
+VERSION = 2
 """The version of the tables below."""
 _PAGE = 16_384
 _LEAST = 512
@@ -49,8 +49,17 @@ CREATE TABLE part (
 CREATE INDEX part_of_source ON part (source);
 CREATE INDEX part_without_vectors ON part (strategy) WHERE vectors IS NULL;
 """
-_MIGRATIONS: dict[int, str] = {}
-"""What leads from each older version to the one after it."""
+_MIGRATIONS: dict[int, str] = {
+    1: """
+CREATE TABLE more (
+    part INTEGER NOT NULL REFERENCES part ON DELETE CASCADE, piece INTEGER NOT NULL,
+    vectors BLOB NOT NULL, PRIMARY KEY (part, piece)
+) WITHOUT ROWID;
+"""
+}
+"""What leads from each older version to the one after it; to the first, the tables above."""
+_LACKED: dict[int, str] = {1: "CREATE TEMP TABLE more (part, piece, vectors)"}
+"""What stands, for who may only read, in place of what a file of an older version lacks."""
 
 
 class StoreError(ValueError):
@@ -147,6 +156,8 @@ class Database:
             )
         connection.execute("PRAGMA foreign_keys = ON")
         if self.readonly:
+            for step in range(version, VERSION):
+                connection.execute(_LACKED[step])
             return
         _write_ahead(connection)
         connection.execute("PRAGMA synchronous = NORMAL")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cantle.chunk import preview
+from cantle.store.database import StoreError
 from cantle.store.expand import Expansion, expand
 from cantle.store.passages import Passages
-from cantle.store.snapshot import Snapshot
+from cantle.store.snapshot import Row, Snapshot
 from cantle.units import Unit
 
 if TYPE_CHECKING:
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 class Hits:
     """What a search found, best first: rows of a snapshot of the store, and their scores.
 
-    Higher is nearer, under every metric. Iterating gives a `Hit` for each.
+    Higher is nearer, under every metric. Iterating gives a `Hit` for each. What a hit tells of
+    itself was read when it was found, so hits can be copied and go to other processes; the store
+    does not go with them, and `expand` and `snapshot` raise a `StoreError` there.
     """
 
-    __slots__ = ("plan", "query", "question", "rows", "scores", "snapshot", "texts")
+    __slots__ = ("_snapshot", "_told", "plan", "query", "question", "rows", "scores", "texts")
 
-    snapshot: Snapshot
-    """All chunks of the store as they were."""
     rows: NDArray[np.int64]
     """The rows of the snapshot that were found."""
     scores: NDArray[np.float32]
@@ -44,37 +45,52 @@ class Hits:
 
     def __init__(
         self,
-        snapshot: Snapshot,
+        snapshot: Snapshot | None,
+        told: list[Row],
+        texts: list[str],
         rows: NDArray[np.int64],
         scores: NDArray[np.float32],
         plan: Explained,
         question: str | None,
         query: NDArray[np.float32] | None,
     ) -> None:
-        """Made by `Store.search`."""
-        self.snapshot = snapshot
+        """Made by `Store.search`; without a snapshot where they are a copy."""
+        self._snapshot = snapshot
+        self._told = told
+        self.texts = texts
         self.rows = rows
         self.scores = scores
         self.plan = plan
         self.question = question
         self.query = query
-        self.texts = snapshot.texts(rows)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """All chunks of the store as they were.
+
+        Raises:
+            StoreError: The hits are a copy, or came from another process.
+        """
+        if self._snapshot is None:
+            raise StoreError(
+                "the hits are a copy, which holds what was read and no open store: search again"
+            )
+        return self._snapshot
 
     @property
     def ids(self) -> list[str]:
         """The chunks' ids: `{document}_{strategy}_{ordinal}`."""
-        return self.snapshot.ids(self.rows)
+        return [row.id for row in self._told]
 
     @property
     def sources(self) -> list[str]:
         """The ids of the documents that they are of."""
-        return [self.snapshot.sources[at].id for at in self.snapshot.source[self.rows].tolist()]
+        return [row.source.id for row in self._told]
 
     @property
     def heading_paths(self) -> list[tuple[str, ...]]:
         """The titles above each, outermost first."""
-        paths = self.snapshot.heading_paths
-        return [paths[at] for at in self.snapshot.heading[self.rows].tolist()]
+        return [row.heading_path for row in self._told]
 
     def explain(self) -> str:
         """Return how the search was done, as a database would."""
@@ -99,7 +115,8 @@ class Hits:
             unit: What the budget and the passages' `tokens` count.
 
         Raises:
-            StoreError: A document was changed since it was searched.
+            StoreError: A document was changed since it was searched; or the hits are a copy, or
+                came from another process.
         """
         found = expand(
             self.snapshot,
@@ -130,6 +147,14 @@ class Hits:
             raise IndexError(f"hit {at} of {len(self)}")
         return Hit(self, int(at) % len(self))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Hits, self._copied(slice(None))
+
+    def _copied(self, part: slice) -> tuple[Any, ...]:
+        """Return what makes a copy of some of the hits."""
+        own = (self._told[part], self.texts[part], self.rows[part], self.scores[part])
+        return (None, *own, self.plan, self.question, self.query)
+
     def __repr__(self) -> str:
         lines = [f"Hits({len(self)})"]
         lines += [f"  {hit.score:.3f}  {hit.id}  {preview(hit.text)}" for hit in self]
@@ -147,6 +172,11 @@ class Hit:
         self._at = at
 
     @property
+    def _told(self) -> Row:
+        """What was read of it."""
+        return self._hits._told[self._at]
+
+    @property
     def row(self) -> int:
         """Its row in the snapshot."""
         return int(self._hits.rows[self._at])
@@ -154,7 +184,7 @@ class Hit:
     @property
     def id(self) -> str:
         """The chunk's id."""
-        return self._hits.snapshot.ids(self._hits.rows[self._at : self._at + 1])[0]
+        return self._told.id
 
     @property
     def score(self) -> float:
@@ -169,40 +199,37 @@ class Hit:
     @property
     def source(self) -> str:
         """The id of the document that it is of."""
-        return self._hits.snapshot.sources[int(self._hits.snapshot.source[self.row])].id
+        return self._told.source.id
 
     @property
     def metadata(self) -> dict[str, Any]:
         """A copy of the document's metadata."""
-        return dict(self._hits.snapshot.sources[int(self._hits.snapshot.source[self.row])].metadata)
+        return dict(self._told.source.metadata)
 
     @property
     def strategy(self) -> str:
         """The name of the strategy that cut it."""
-        snapshot = self._hits.snapshot
-        return snapshot.strategies[int(snapshot.strategy[self.row])].name
+        return self._told.strategy
 
     @property
     def heading_path(self) -> tuple[str, ...]:
         """The titles above it, outermost first."""
-        return self._hits.snapshot.heading_paths[int(self._hits.snapshot.heading[self.row])]
+        return self._told.heading_path
 
     @property
     def cite(self) -> str:
         """Where it stands, for readers: the document's title or id, and its headings."""
-        snapshot = self._hits.snapshot
-        source = snapshot.sources[int(snapshot.source[self.row])]
-        return " > ".join((source.cite, *self.heading_path))
+        return self._told.cite
 
     @property
     def char_start(self) -> int:
         """Where it starts in its document, in characters; -1 if it was added by hand."""
-        return int(self._hits.snapshot.char_start[self.row])
+        return self._told.char_start
 
     @property
     def char_end(self) -> int:
         """Where it ends in its document, in characters; -1 if it was added by hand."""
-        return int(self._hits.snapshot.char_end[self.row])
+        return self._told.char_end
 
     def as_dict(self) -> dict[str, Any]:
         """Return id, score, citation, spans and text (`passage`) as plain values."""
@@ -218,6 +245,10 @@ class Hit:
             "passage": self.text,
             "metadata": self.metadata,
         }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without the others: hits go to other processes one by one.
+        return Hit, (Hits(*self._hits._copied(slice(self._at, self._at + 1))), 0)
 
     def __repr__(self) -> str:
         return f"Hit({self.id!r}, {self.score:.3f}, {preview(self.text)})"

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cantle.embed.door import Embedder, Progress, embed_all
+from cantle.embed.door import Embedder, Progress
 from cantle.invariants import Check
 from cantle.store import writing
 from cantle.store.database import Database
-from cantle.store.parts import HASH, Part, parts_of, text_hash
+from cantle.store.embedding import Owner, Wanted, vectors_for, wanted_of
+from cantle.store.parts import Part, known_whole, parts_of, text_hash
 from cantle.store.settings import Settings
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from cantle.chunks import Chunks
 
 _AT_ONCE = 16
@@ -37,6 +35,9 @@ class Loaded(NamedTuple):
     """What was left out and why: see `cantle.check`."""
     dropped: dict[str, list[str]]
     """Of each document whose text is another now, the strategies whose chunks went with it."""
+    untouched: int
+    """Documents that were left as they were: of a slice of chunks those without a chunk in it, and
+    those that could not be cut."""
 
     def __repr__(self) -> str:
         skipped = int(np.count_nonzero(self.checked.skip))
@@ -44,6 +45,7 @@ class Loaded(NamedTuple):
             f"Loaded({self.documents} documents, {self.chunks} chunks, {self.embedded} embedded"
             + (f", {skipped} left out" if skipped else "")
             + (f", {len(self.dropped)} lost chunks of other strategies" if self.dropped else "")
+            + (f", {self.untouched} untouched documents" if self.untouched else "")
             + ")"
         )
 
@@ -73,22 +75,27 @@ def load(
         replace: Whether chunks of the same name and other settings are replaced.
         pool: Vectors that are known beside those of the documents' old chunks.
     """
-    every = range(len(chunks.documents))
-    documents = [writing.Document.of(chunks.documents, doc) for doc in every]
-    prepared = [
-        (documents[doc], part, texts) for doc, part, texts in parts_of(chunks, checked.keep)
-    ]
+    docs = known_whole(chunks)
+    documents = [writing.Document.of(chunks.documents, doc) for doc in docs]
+    cut = parts_of(chunks, checked.keep, docs, settings.by_document)
+    prepared = [(document, *pair) for document, pair in zip(documents, cut, strict=True)]
+    above = []
+    within = chunks.parents
+    while within is not None:
+        kept = np.ones(len(within), bool)
+        above.append(
+            (within, [part for part, _ in parts_of(within, kept, docs, settings.by_document)])
+        )
+        within = within.parents
+    with database.read() as connection:  # Before anything is embedded.
+        for at, (document, part, _) in enumerate(prepared):
+            over = [(own.name, parts[at]) for own, parts in above]
+            writing.check_fits(connection, document, [(chunks.name, part), *over])
     known = pool
     if embedder is not None:
         known = pool | _embedded(
             database, embedder, chunks.name, prepared, pool, batch_size, progress
         )
-    above = []
-    within = chunks.parents
-    while within is not None:
-        kept = np.ones(len(within), bool)
-        above.append((within, [part for _, part, _ in parts_of(within, kept)]))
-        within = within.parents
     written = embedded = 0
     dropped: dict[str, list[str]] = {}
     with database.write() as connection:
@@ -98,7 +105,7 @@ def load(
             for own, _ in above
         ]
         number = writing.strategy_number(connection, chunks, searched=True, replace=replace)
-        for doc, (document, part, _) in enumerate(prepared):
+        for at, (document, part, _) in enumerate(prepared):
             there = writing.old_vectors(connection, document.id) | known
             source, lost = writing.write_source(connection, document, number)
             lost = [name for name in lost if name not in {own.name for own, _ in above}]
@@ -107,11 +114,12 @@ def load(
             for strategy, (own, parts) in zip(numbers, above, strict=True):
                 told = own.fingerprint
                 if not writing.is_searched(connection, source, strategy, told):
-                    writing.write_part(connection, source, strategy, parts[doc], told, there)
+                    writing.write_part(connection, source, strategy, parts[at], told, there)
             if writing.write_part(connection, source, number, part, chunks.fingerprint, there):
                 embedded += len(part.rows)
             written += len(part.rows)
-    return Loaded(len(prepared), written, embedded, checked, dropped)
+    untouched = len(chunks.documents) - len(docs)
+    return Loaded(len(docs), written, embedded, checked, dropped, untouched)
 
 
 def _embedded(
@@ -124,28 +132,22 @@ def _embedded(
     progress: Progress | None,
 ) -> writing.Vectors:
     """Return the vectors of texts that have none yet; each text is embedded once."""
-    new: dict[bytes, tuple[str, str]] = {}
+    new: dict[bytes, Wanted] = {}
     there: writing.Vectors = {}
     with database.read() as connection:
         for document, part, texts in prepared:
             own = writing.old_vectors(connection, document.id)
-            called = writing.called(document.id, strategy, part)
-            for row, text in enumerate(texts):
-                told = part.hashes[HASH * row : HASH * (row + 1)]
+            owner = Owner(document.id, strategy, part, document.text)
+            for told, one in wanted_of(owner, texts):
                 if told in own:
                     there[told] = own[told]
                 elif told not in pool:
-                    new.setdefault(told, (text, called(row)))
+                    new.setdefault(told, one)
             for text in writing.added_texts(connection, document.id, strategy):
                 if (told := text_hash(text)) not in own and told not in pool:
-                    new.setdefault(told, (text, f"an added chunk of {document.id!r}"))
-    new = {told: place for told, place in new.items() if told not in there}
-    texts = [text for text, _ in new.values()]
-    names = [name for _, name in new.values()]
-    vectors = embed_all(
-        embedder, texts, batch_size=batch_size, progress=progress, called=names.__getitem__
-    )
-    return there | dict(zip(new, vectors, strict=True))
+                    new.setdefault(told, Wanted(text, f"an added chunk of {document.id!r}"))
+    new = {told: one for told, one in new.items() if told not in there}
+    return there | vectors_for(embedder, new, batch_size, progress)
 
 
 def backfill(
@@ -162,15 +164,16 @@ def backfill(
     done, after = 0, 0
     while batch := _next(database, after, _AT_ONCE * batch_size):
         after = batch[-1].number
-        vectors = _once(embedder, batch, batch_size, _from(progress, done, total))
-        at = 0
+        new: dict[bytes, Wanted] = {}  # What stands in several places is embedded once.
+        for part in batch:
+            for told, one in wanted_of(Owner(*part[2:]), part.texts):
+                new.setdefault(told, one)
+        known = vectors_for(embedder, new, batch_size, _from(progress, done, total))
         with database.write() as connection:
             settings.write(connection)
             for part in batch:
-                count = len(part.part.rows)
-                if writing.set_vectors(connection, part, vectors[at : at + count]):
-                    done += count
-                at += count
+                if writing.set_vectors(connection, part, known):
+                    done += len(part.part.rows)
         if progress is not None:
             progress(done, max(total, done))
     return done
@@ -193,33 +196,3 @@ def _from(progress: Progress | None, done: int, total: int) -> Progress | None:
     if progress is None:
         return None
     return lambda count, _: progress(done + count, max(total, done + count))
-
-
-def _once(
-    embedder: Embedder,
-    batch: Sequence[writing.Waiting],
-    batch_size: int,
-    progress: Progress | None,
-) -> NDArray[np.float32]:
-    """Return the vectors of the texts of parts, each of which is embedded once."""
-    texts = [text for part in batch for text in part.texts]
-    first: dict[str, int] = {}
-    for at, text in enumerate(texts):
-        first.setdefault(text, at)
-    places = list(first.values())
-
-    def called(at: int) -> str:
-        row = places[at]
-        for part in batch:
-            if row < len(part.part.rows):
-                break
-            row -= len(part.part.rows)
-        return writing.called(part.source, part.strategy, part.part)(row)
-
-    vectors = embed_all(
-        embedder, list(first), batch_size=batch_size, progress=progress, called=called
-    )
-    if len(first) == len(texts):
-        return vectors
-    rows = {text: row for row, text in enumerate(first)}
-    return vectors[[rows[text] for text in texts]]

@@ -19,9 +19,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cantle.chunks import Chunks
+    from cantle.documents import Documents
 
 ADDED = 1 << 17
 """The flag of a chunk that was added by hand: it has no place in the document."""
+
+ADDED_AT = -1
+"""Where such a chunk starts and ends, in bytes, characters and bytes of the source."""
 
 ROW = np.dtype(
     [
@@ -61,7 +65,7 @@ class Part(NamedTuple):
     rows: NDArray[np.void]
     tables: Tables
     hashes: bytes
-    """The hash of each text as it is embedded, `HASH` bytes each."""
+    """The hash of what each vector is of, `HASH` bytes each; see `hashes_of`."""
 
     @property
     def packed(self) -> tuple[int, bytes, str, bytes]:
@@ -90,21 +94,65 @@ def text_hash(text: str) -> bytes:
     return hasher(HASH, text.encode("utf-8", "surrogatepass")).digest()
 
 
-def parts_of(chunks: Chunks, keep: NDArray[np.bool_]) -> Iterator[tuple[int, Part, list[str]]]:
-    """Yield document, part, and texts as they are embedded, for each document of the chunks.
+def hashes_of(
+    rows: NDArray[np.void], texts: Sequence[str], text: bytes, by_document: bool
+) -> bytes:
+    """Return what tells the vector of each row from others: equal hashes are equal vectors.
+
+    Args:
+        rows: The rows of a part.
+        texts: Their texts as they are embedded.
+        text: The text of the document.
+        by_document: Whether vectors are made of whole documents: then document and place tell.
+    """
+    if not by_document:
+        return b"".join(map(text_hash, texts))
+    document = hasher(HASH, text).digest()
+    spans = zip(rows["byte_start"].tolist(), rows["byte_end"].tolist(), strict=True)
+    return b"".join(
+        text_hash(own) if span[0] < 0 else hash_parts((document, b"%d %d" % span), HASH)
+        for own, span in zip(texts, spans, strict=True)
+    )
+
+
+def text_bytes(documents: Documents, doc: int) -> bytes:
+    """Return the text of a document as it stands in the database."""
+    text = documents.texts[doc]
+    return text.encode() if isinstance(text, str) else bytes(text)
+
+
+def known_whole(chunks: Chunks) -> list[int]:
+    """Return the documents that chunks are all the chunks of, in order.
+
+    A document without a chunk is one of them if nothing was cut from it; not if it could not be
+    cut, and not if these are a slice of what was cut.
+    """
+    every = np.ones(len(chunks.documents), bool)
+    every[[skipped.doc for skipped in chunks.skipped]] = False
+    if chunks.chosen:
+        every &= np.bincount(chunks.doc, minlength=len(every)) > 0
+    return [int(doc) for doc in np.flatnonzero(every)]
+
+
+def parts_of(
+    chunks: Chunks, keep: NDArray[np.bool_], docs: Sequence[int], by_document: bool
+) -> Iterator[tuple[Part, list[str]]]:
+    """Yield a part, and its texts as they are embedded, for each of some documents.
 
     Documents without a chunk come as well, with a part of no rows.
 
     Args:
         chunks: In the order of their documents.
         keep: Which chunks are to be written.
+        docs: The numbers of the documents.
+        by_document: As for `hashes_of`.
     """
     bounds = np.searchsorted(chunks.doc, np.arange(len(chunks.documents) + 1))
     columns = _columns(chunks)
     parents = None if chunks.parents is None else chunks.parents.ordinal
     texts = chunks.texts
     plain = chunks.is_bare
-    for doc in range(len(chunks.documents)):
+    for doc in docs:
         start, end = int(bounds[doc]), int(bounds[doc + 1])
         kept = np.flatnonzero(keep[start:end]) + start
         rows = np.zeros(len(kept), ROW)
@@ -130,7 +178,8 @@ def parts_of(chunks: Chunks, keep: NDArray[np.bool_]) -> Iterator[tuple[int, Par
             tables = Tables(
                 [list(path) for path in paths.values], [list(pair) for pair in around.values], []
             )
-        yield doc, Part(rows, tables, b"".join(map(text_hash, own))), own
+        text = text_bytes(chunks.documents, doc) if by_document else b""
+        yield Part(rows, tables, hashes_of(rows, own, text, by_document)), own
 
 
 class _Table:
@@ -184,7 +233,7 @@ def with_added(part: Part, text: str, size: int) -> Part:
     row["flags"] = ADDED
     row["kind"] = KINDS.index("prose")
     for name in ("byte_start", "byte_end", "char_start", "char_end", "source_start", "source_end"):
-        row[name] = -1
+        row[name] = ADDED_AT
     row["size"] = size
     tables = part.tables._replace(added=[*part.tables.added, text])
     rows = np.concatenate([part.rows, row])

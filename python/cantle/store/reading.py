@@ -69,7 +69,7 @@ class Reading:
             with self._database.read() as connection:
                 generation = setting(connection, "generation", 0)
             if self._searcher is None or self._searcher.snapshot.generation != generation:
-                self._searcher = self._again(lambda: self._made())
+                self._searcher = self._again(self._made)
             return self._searcher
 
     def _made(self) -> Searcher:
@@ -81,6 +81,7 @@ class Reading:
                 self._settings.index,
                 self._settings.blend,
                 self._words,
+                self._searcher,
             )
 
     def _again(self, act: Callable[[], _Answer]) -> _Answer:
@@ -284,11 +285,12 @@ class Reading:
         return self._again(once)
 
     def _hits(self, searcher: Searcher, asked: Asked, k: int, rerank: Rerank | None) -> Hits:
-        found = ranked(searcher, asked)
+        found, snapshot = ranked(searcher, asked), searcher.snapshot
         if rerank is not None:
-            texts = searcher.snapshot.texts(found.rows)
+            texts = snapshot.texts(found.rows)
             found = reranked(found, k, asked.question or "", texts, rerank)
-        return Hits(searcher.snapshot, *found, asked.question, asked.query)
+        told, texts = snapshot.told(found.rows), snapshot.texts(found.rows)
+        return Hits(snapshot, told, texts, *found, asked.question, asked.query)
 
     def _asked(
         self, questions: Sequence[str | None], vectors: Any, mode: str

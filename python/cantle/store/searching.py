@@ -8,6 +8,7 @@ and the file is built anew when that is worth it.
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
@@ -21,6 +22,7 @@ from cantle.blending import blend as blended
 from cantle.digest import hash_parts
 from cantle.index import Auto, DamagedIndex, Exact, Hnsw, StaleIndex
 from cantle.store.database import Database, set_setting, setting
+from cantle.store.parts import HASH
 from cantle.store.snapshot import Snapshot
 from cantle.store.words import Words, WordsByStrategy
 
@@ -82,8 +84,18 @@ class Searcher:
         index: Auto | Exact | Hnsw,
         blend: Blend,
         words: WordsByStrategy,
+        before: Searcher | None = None,
     ) -> None:
-        """Read the vectors, or the index file that was built of them."""
+        """Read the vectors, or the index file that was built of them.
+
+        Args:
+            database: What to read.
+            snapshot: Its rows.
+            index: What searches.
+            blend: How vectors are blended.
+            words: The words of each strategy.
+            before: What searched an earlier state: vectors of parts that are the same are its.
+        """
         self.snapshot = snapshot
         self._words = words
         metric = index.hnsw.metric if isinstance(index, Auto) else index.metric
@@ -102,12 +114,50 @@ class Searcher:
         for part in self._parts:
             covered[part.rows[part.rows >= 0]] = True
         rest = self._embedded[~covered[self._embedded]]
-        if len(rest) or not self._parts:
-            # Rows of a part are covered together or not at all.
-            parts = np.unique(snapshot.part[rest]).tolist() if self._parts else None
-            vectors = blend_rows(snapshot, rest, snapshot.vectors(parts), self.weights)
-            own = Exact(metric) if self._parts else index
-            self._parts.append(_Covering(own.build(vectors), rest))
+        self._vectors: NDArray[np.float32] | None = None
+        """Those of all embedded rows as they are searched, where each is scored."""
+        if self._parts:
+            if len(rest):
+                # Rows of a part are covered together or not at all.
+                self._parts.append(_Covering(Exact(metric).build(self._read(rest)), rest))
+        else:
+            vectors = self._renewed(before)
+            vectors.setflags(write=False)  # Else the index makes a copy.
+            self._parts.append(_Covering(index.build(vectors), rest))
+            if isinstance(chosen, Exact):
+                self._vectors = vectors
+
+    def _read(self, rows: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
+        """Return the vectors of the rows of whole parts, or of all that have one, as searched."""
+        snapshot = self.snapshot
+        parts = None if rows is None else np.unique(snapshot.part[rows]).tolist()
+        rows = self._embedded if rows is None else rows
+        return blend_rows(snapshot, rows, snapshot.vectors(parts), self.weights)
+
+    def _renewed(self, before: Searcher | None) -> NDArray[np.float32]:
+        """Return the vectors of all rows that have one, as searched.
+
+        Blending goes no further than a part. So where most parts are what they were, their vectors
+        are taken as they were searched, and only the others are read and blended.
+        """
+        if before is None or before._vectors is None:
+            return self._read()
+        snapshot, old = self.snapshot, before.snapshot
+        weights, old_weights = _by_name(snapshot, self.weights), _by_name(old, before.weights)
+        same = {name for name, own in weights.items() if old_weights.get(name) == own}
+        kept = np.array([row.name in same for row in snapshot.strategies], bool)
+        parts = {stamp: part for part, stamp in enumerate(old.stamps)}
+        part_before = np.array([parts.get(stamp, -1) for stamp in snapshot.stamps], np.int64)
+        part = snapshot.part[self._embedded]
+        there = (part_before[part] >= 0) & kept[snapshot.strategy[self._embedded]]
+        if 2 * np.count_nonzero(there) < len(there) or not there.any():
+            return self._read()
+        moved = old.part_start[part_before[part]] - snapshot.part_start[part]
+        places = np.searchsorted(before._embedded, self._embedded + moved)
+        found: NDArray[np.float32] = before._vectors.take(np.where(there, places, 0), axis=0)
+        if not there.all():
+            found[~there] = self._read(self._embedded[~there])
+        return found
 
     @property
     def unranked(self) -> int:
@@ -226,6 +276,12 @@ def blend_rows(
     return found
 
 
+def _by_name(
+    snapshot: Snapshot, weights: dict[int, tuple[float, ...]]
+) -> dict[str, tuple[float, ...]]:
+    return {row.name: weights[at] for at, row in enumerate(snapshot.strategies)}
+
+
 def index_path(database: Database) -> Path:
     """Return the file beside the store that its index is kept in."""
     return Path(database.path + ".hnsw")
@@ -233,8 +289,7 @@ def index_path(database: Database) -> Path:
 
 def _settings(index: Hnsw, snapshot: Snapshot, blend: Blend) -> str:
     weights = _weights(snapshot, blend, index.metric)
-    told = {row.name: weights[at] for at, row in enumerate(snapshot.strategies)}
-    return json.dumps([repr(index), told])
+    return json.dumps([repr(index), _by_name(snapshot, weights)])
 
 
 def _serves(kept: str | None, wanted: str) -> bool:
@@ -272,8 +327,8 @@ def _opened(database: Database, snapshot: Snapshot, index: Hnsw, blend: Blend) -
     sizes = np.frombuffer(counts, "<i8").tolist()
     if sum(sizes) != len(built):
         return None
-    for number, count in enumerate(sizes):
-        part = places.get(cover[16 * number : 16 * (number + 1)])
+    stamps = (cover[HASH * number : HASH * (number + 1)] for number in range(len(sizes)))
+    for part, count in zip(_ascending([places.get(stamp) for stamp in stamps]), sizes, strict=True):
         if part is not None:
             start = int(snapshot.part_start[part])
             rows[at : at + count] = np.arange(start, start + count)
@@ -285,6 +340,27 @@ def _opened(database: Database, snapshot: Snapshot, index: Hnsw, blend: Blend) -
     )
     # Beyond half, searching the rest exactly costs more than searching all so.
     return _Covering(built, rows) if lost <= len(snapshot) / 2 else None
+
+
+def _ascending(places: list[int | None]) -> list[int | None]:
+    """Return places of which as many are left out as needed for the others to ascend.
+
+    An index orders equal scores by its own rows: they must stand as those of the snapshot do. A
+    document that was deleted and written again stands behind others that it stood before.
+    """
+    ends: list[int] = []  # The least place that so many ascending ones end with, and where it is.
+    at_end: list[int] = []
+    before: dict[int, int] = {}
+    for at, place in enumerate(places):
+        if place is not None:
+            many = bisect_left(ends, place)
+            ends[many : many + 1], at_end[many : many + 1] = [place], [at]
+            before[at] = at_end[many - 1] if many else -1
+    kept: list[int | None] = [None] * len(places)
+    at = at_end[-1] if at_end else -1
+    while at >= 0:
+        kept[at], at = places[at], before[at]
+    return kept
 
 
 def damage_of_index(database: Database) -> list[str]:

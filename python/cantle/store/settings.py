@@ -8,7 +8,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING
 
 from cantle import _core
-from cantle.embed.door import Embedder, identity
+from cantle.embed.door import Embedder, identity, reads_documents
 from cantle.embed.named import resolve
 from cantle.index import Auto, Exact, Hnsw
 from cantle.store.database import Database, set_setting, setting
@@ -33,6 +33,8 @@ class Settings:
     index: Auto | Exact | Hnsw
     blend: Blend
     precision: str
+    by_document: bool
+    """Whether the embedder makes vectors of whole documents: see `parts.hashes_of`."""
 
     @classmethod
     def of(
@@ -46,7 +48,7 @@ class Settings:
         """Return the settings of a store, checked against what it remembers.
 
         Raises:
-            SettingError: They contradict it, or the embedder's vectors are of more than a text.
+            SettingError: They contradict it.
         """
         if index is not None and not isinstance(index, Auto | Exact | Hnsw):
             raise TypeError(f"index ({index!r}) must be Exact(), Hnsw() or Auto()")
@@ -57,6 +59,7 @@ class Settings:
             known = setting(connection, "embedder")
             name = setting(connection, "embedder_name")
             told = setting(connection, "index")
+            by_document = bool(setting(connection, "by_document", 0))
             kept_blend = setting(connection, "blend", '"auto"')
         if kept is not None and precision not in (None, kept):
             raise _core.SettingError(f"precision ({precision!r}): the store's is {kept!r}")
@@ -65,13 +68,13 @@ class Settings:
         else:
             embedder = _DEFAULT if embedder is None else embedder
             resolved = resolve(embedder)
-            _refuse_late(resolved)
-            given = identity(resolved)
+            given, by_document = identity(resolved), reads_documents(resolved)
         index = index or _index_from(told)
         if isinstance(blend, EllipsisType):
             blend = checked_blend(json.loads(kept_blend))
-        settings = cls(embedder, given, index, blend, precision or kept or "float32")
-        settings.check_embedder(known)
+        settings = cls(embedder, given, index, blend, precision or kept or "float32", by_document)
+        with database.read() as connection:
+            settings._check_vectors(connection)
         return settings
 
     @property
@@ -90,8 +93,13 @@ class Settings:
 
     def with_embedder(self, embedder: Embedder | str) -> Settings:
         """Return the settings with another embedder."""
-        _refuse_late(resolve(embedder))
-        return replace(self, embedder=embedder, identity=identity(resolve(embedder)))
+        resolved = resolve(embedder)
+        return replace(
+            self,
+            embedder=embedder,
+            identity=identity(resolved),
+            by_document=reads_documents(resolved),
+        )
 
     def check_embedder(self, known: str | None) -> None:
         """Check the embedder against the one that the store's vectors are of; None: there are none.
@@ -105,13 +113,25 @@ class Settings:
                 "change_embedder makes them anew"
             )
 
+    def _check_vectors(self, connection: sqlite3.Connection) -> None:
+        known = setting(connection, "embedder")
+        self.check_embedder(known)
+        if known is not None and bool(setting(connection, "by_document", 0)) != self.by_document:
+            given, there = "texts", "whole documents"
+            if self.by_document:
+                given, there = there, given
+            raise _core.SettingError(
+                f"embedder ({self.embedder!r}): it makes vectors of {given}, and the store's are "
+                f"of {there}; change_embedder makes them anew"
+            )
+
     def write(self, connection: sqlite3.Connection) -> None:
         """Remember them; called by every transaction that writes chunks or vectors.
 
         Raises:
             SettingError: They are no longer the store's: another process wrote since it was opened.
         """
-        self.check_embedder(setting(connection, "embedder"))
+        self._check_vectors(connection)
         kept = setting(connection, "precision", self.precision)
         if kept != self.precision:
             raise _core.SettingError(f"precision ({self.precision!r}): the store's is {kept!r}")
@@ -122,19 +142,7 @@ class Settings:
             set_setting(connection, "embedder", self.identity)
             name = self.embedder if isinstance(self.embedder, str) else None
             set_setting(connection, "embedder_name", name)
-
-
-def _refuse_late(embedder: Embedder) -> None:
-    """Raise for an embedder whose vectors are of more than a text.
-
-    Raises:
-        SettingError: Each of its vectors depends on a whole document.
-    """
-    if hasattr(embedder, "embed_chunks"):
-        raise _core.SettingError(
-            f"embedder ({embedder!r}): its vectors depend on the whole document, and a store keeps "
-            "one for each text: search them by cantle.index"
-        )
+            set_setting(connection, "by_document", int(self.by_document))
 
 
 def _as_text(index: Auto | Exact | Hnsw) -> str:

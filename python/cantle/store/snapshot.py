@@ -12,6 +12,7 @@ import numpy as np
 from cantle.digest import hash_parts
 from cantle.store.database import Database, Moved, setting
 from cantle.store.parts import ADDED, ROW, Tables
+from cantle.store.pieces import all_vectors, joined
 from cantle.structure import KINDS
 
 if TYPE_CHECKING:
@@ -57,6 +58,28 @@ class SourceRow(NamedTuple):
         return self.title or self.id
 
 
+class Row(NamedTuple):
+    """What a row is called and where it stands, without its text."""
+
+    source: SourceRow
+    strategy: str
+    """The name of the strategy that cut it."""
+    ordinal: int
+    heading_path: tuple[str, ...]
+    char_start: int
+    char_end: int
+
+    @property
+    def id(self) -> str:
+        """The chunk's id: `{document}_{strategy}_{ordinal}`."""
+        return f"{self.source.id}_{self.strategy}_{self.ordinal}"
+
+    @property
+    def cite(self) -> str:
+        """Where it stands, for readers: the document's title or id, and its headings."""
+        return " > ".join((self.source.cite, *self.heading_path))
+
+
 class Snapshot:
     """The rows of a store at one generation, as read-only columns.
 
@@ -96,7 +119,7 @@ class Snapshot:
     """Numbers of `cantle.KINDS`."""
     flags: NDArray[np.uint32]
     heading: NDArray[np.int32]
-    """The row in `heading_paths`."""
+    """The row in `heading_paths`; a row without headings has those of what it was cut within."""
     parent: NDArray[np.int64]
     """The row that each chunk was cut within; -1 for none."""
     embedded: NDArray[np.bool_]
@@ -162,6 +185,7 @@ class Snapshot:
         self.embedded = np.array(embedded, bool)[self.part] if len(counts) else np.zeros(0, bool)
         self._read_tables(columns, tables)
         self.parent = self._parents(columns["parent"])
+        self._inherit_headings()
         for column in vars(self).values():
             if isinstance(column, np.ndarray):
                 column.setflags(write=False)
@@ -180,6 +204,15 @@ class Snapshot:
         self.heading = heading
         self.heading_paths = tuple(known)
 
+    def _inherit_headings(self) -> None:
+        """Give rows without headings those of their parents, however far above."""
+        rows = above = np.flatnonzero((self.heading == 0) & (self.parent >= 0))
+        while len(rows):
+            above = self.parent[above]
+            self.heading[rows] = self.heading[above]
+            bare = (self.heading[rows] == 0) & (self.parent[above] >= 0)
+            rows, above = rows[bare], above[bare]
+
     def _parents(self, ordinal: NDArray[np.int32]) -> NDArray[np.int64]:
         """Return the row of each parent: the one of that ordinal in the part above.
 
@@ -190,7 +223,9 @@ class Snapshot:
         within = [
             -1 if row.within is None else names.get(row.within, -1) for row in self.strategies
         ]
-        above = np.array(within, np.int64).reshape(-1)[self.part_strategy]
+        if max(within, default=-1) < 0:  # Most stores, and a third of the time of all the rest.
+            return np.full(len(self.part), -1, np.int64)
+        above = np.array(within, np.int64)[self.part_strategy]
         keys = self.part_strategy * np.int64(len(self.sources)) + self.part_source
         wanted = above * len(self.sources) + self.part_source
         at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
@@ -268,14 +303,21 @@ class Snapshot:
 
     def ids(self, rows: Sequence[int] | NDArray[Any]) -> list[str]:
         """Return the ids of rows: `{document}_{strategy}_{ordinal}`."""
+        return [row.id for row in self.told(rows)]
+
+    def told(self, rows: Sequence[int] | NDArray[Any]) -> list[Row]:
+        """Return what rows are called and where they stand."""
+        columns = (self.source, self.strategy, self.ordinal, self.heading)
+        places = (column[rows].tolist() for column in (*columns, self.char_start, self.char_end))
         return [
-            f"{self.sources[source].id}_{self.strategies[strategy].name}_{ordinal}"
-            for source, strategy, ordinal in zip(
-                self.source[rows].tolist(),
-                self.strategy[rows].tolist(),
-                self.ordinal[rows].tolist(),
-                strict=True,
+            Row(
+                self.sources[source],
+                self.strategies[strategy].name,
+                ordinal,
+                self.heading_paths[heading],
+                *span,
             )
+            for source, strategy, ordinal, heading, *span in zip(*places, strict=True)
         ]
 
     def groups(self) -> NDArray[np.int32]:
@@ -307,15 +349,12 @@ class Snapshot:
             precision = setting(connection, "precision", "float32")
             dimensions = setting(connection, "dimensions", 0)
             if parts is None:
-                found = connection.execute(
-                    "SELECT vectors FROM part WHERE vectors IS NOT NULL ORDER BY strategy, source"
-                )
-                data = b"".join(row[0] for row in found)
+                data = b"".join(all_vectors(connection))
             else:
-                one = "SELECT vectors FROM part WHERE part = ?"
+                one = "SELECT part, coalesce(vectors, x'') FROM part WHERE part = ?"
                 numbers = (int(self.part_number[part]) for part in parts)
                 rows = (connection.execute(one, (number,)).fetchone() for number in numbers)
-                data = b"".join(row[0] or b"" for row in rows)
+                data = b"".join(joined(connection, *row) for row in rows)
         here = self.embedded if parts is None else self.embedded[np.isin(self.part, parts)]
         if len(data) != np.count_nonzero(here) * dimensions * (2 if precision == "float16" else 4):
             raise self._database.damaged("vectors of another number than chunks")

@@ -16,9 +16,10 @@ from cantle.embed.door import BATCH_SIZE, Embedder, Progress, embed_all
 from cantle.index import Auto, Exact, Hnsw
 from cantle.invariants import Check, check
 from cantle.store import loading, writing
-from cantle.store.database import Database
+from cantle.store.database import Database, setting
 from cantle.store.loading import Loaded
-from cantle.store.parts import unpacked, with_added
+from cantle.store.parts import embedded_texts, hashes_of, unpacked, with_added
+from cantle.store.pieces import first_piece, joined, write_others
 from cantle.store.reading import Reading
 from cantle.store.searching import (
     Blend,
@@ -73,8 +74,9 @@ class Store(Reading):
 
         Args:
             path: The file; `:memory:` is kept in memory and lost when it is closed.
-            embedder: What turns texts into vectors. Default: the one that the store was made with,
-                where it is known by a name; `"static"` for a new one.
+            embedder: What turns texts into vectors, or, with `embed_chunks` as `Late`, chunks of a
+                document. Default: the one that the store was made with, where it is known by a
+                name; `"static"` for a new one.
             index: What searches: `Exact()`, `Hnsw()` or `Auto()`, which takes the one or the other
                 by the number of chunks. Default: what the store was opened with before;
                 `Auto()` for a new one.
@@ -131,10 +133,12 @@ class Store(Reading):
     ) -> Loaded:
         """Write the chunks of some documents, in one transaction; those of before are replaced.
 
-        Chunks that `cantle.check` would skip are left out. The chunks that they were cut within are
-        written with them, and are searched only if they are loaded for themselves. Of a document
-        whose text is another now, the chunks of other strategies go. Chunks whose text was embedded
-        before keep their vectors; the others wait for `backfill`, unless `embed` is set.
+        Of a slice of chunks, documents without a chunk in it are left as they were, and so are
+        documents that could not be cut; a document that has a chunk gets the chunks given here and
+        no others. Chunks that `cantle.check` would skip are left out. The chunks that they were cut
+        within are written with them, and are searched only if they are loaded for themselves. Of a
+        document whose text is another now, the chunks of other strategies go. Chunks whose text was
+        embedded before keep their vectors; the others wait for `backfill`, unless `embed` is set.
 
         Args:
             chunks: In the order of their documents, as every strategy makes them.
@@ -226,47 +230,44 @@ class Store(Reading):
         """Add a chunk by hand, with its vector, in one transaction; returns its id.
 
         It has no place in the document, so it is never joined to others by its span. It stays when
-        the document is cut anew, behind the new chunks.
+        the document is cut anew, behind the new chunks. Where the document's chunks wait for their
+        vectors, it waits with them, and is counted with them.
 
         Args:
             source: The id of a document that is there.
-            strategy: The name of a strategy that is there.
+            strategy: The name of a strategy that is there, and searched.
             text: The text.
 
         Raises:
-            SettingError: There is no such document or strategy; the text is blank.
+            SettingError: There is no such document or strategy, or the strategy's chunks are not
+                searched, being parents of others; the text is blank.
         """
         if not isinstance(text, str):
             raise TypeError(f"text ({text!r}) must be str")
         if not text.strip():
             raise _core.SettingError(f"text ({text!r}) must not be blank")
         check_writable("text", text)
+        with self._database.read() as connection:
+            _part_to_add_to(connection, source, strategy)  # Before anything is paid for.
         vector = embed_all(self.embedder, [text], called=lambda _: "the text")
         with self._database.write() as connection:
             self._settings.write(connection)
-            row = connection.execute(
-                "SELECT strategy, unit FROM strategy WHERE name = ?", (strategy,)
+            number, unit = _part_to_add_to(connection, source, strategy)
+            *old, first = connection.execute(
+                "SELECT rows, tables, hashes, vectors FROM part WHERE part = ?", (number,)
             ).fetchone()
-            if row is None:
-                raise _unknown("strategy", strategy, connection, "SELECT name FROM strategy")
-            found = connection.execute(
-                "SELECT source, part, rows, tables, hashes, vectors FROM source "
-                "LEFT JOIN part USING (source) WHERE id = ? AND strategy = ?",
-                (source, row[0]),
-            ).fetchone()
-            if found is None:
-                there = f"SELECT id FROM source JOIN part USING (source) WHERE strategy = {row[0]}"
-                raise _unknown("source", source, connection, there, f" under {strategy!r}")
-            part = with_added(unpacked(*found[2:5]), text, _size(row[1], text))
+            part = with_added(unpacked(*old), text, _size(unit, text))
             vectors = None
-            if found[5] is not None:
-                vectors = found[5] + writing.stored(connection, vector, lambda _: "the text")
+            if first is not None:
+                own = writing.stored(connection, vector, lambda _: "the text")
+                vectors = joined(connection, number, first) + own
             stamp = part.stamp(source, strategy, vectors)
             connection.execute(
                 "UPDATE part SET stamp = ?, chunks = ?, rows = ?, tables = ?, hashes = ?, "
                 "vectors = ? WHERE part = ?",
-                (stamp, *part.packed, vectors, found[1]),
+                (stamp, *part.packed, first_piece(vectors), number),
             )
+            write_others(connection, number, vectors)
             return f"{source}_{strategy}_{part.rows['ordinal'][-1]}"
 
     def delete(self, source: str) -> int:
@@ -304,12 +305,23 @@ class Store(Reading):
         settings = self._settings.with_embedder(embedder)
         with self._database.write() as connection:
             connection.execute("UPDATE part SET vectors = NULL")
-            for part, *row in connection.execute(
-                "SELECT part, id, name, rows, tables, hashes FROM part "
-                "JOIN source USING (source) JOIN strategy USING (strategy)"
-            ).fetchall():
-                stamp = unpacked(*row[2:]).stamp(row[0], row[1], None)
-                connection.execute("UPDATE part SET stamp = ? WHERE part = ?", (stamp, part))
+            connection.execute("DELETE FROM more")
+            other = bool(setting(connection, "by_document", 0)) != settings.by_document
+            for (number,) in connection.execute("SELECT part FROM part").fetchall():
+                source, strategy, text, *packed = connection.execute(
+                    "SELECT id, name, text, rows, tables, hashes FROM part "
+                    "JOIN source USING (source) JOIN strategy USING (strategy) WHERE part = ?",
+                    (number,),
+                ).fetchone()
+                part = unpacked(*packed)
+                if other:
+                    texts = embedded_texts(part, text)
+                    hashes = hashes_of(part.rows, texts, text, settings.by_document)
+                    part = part._replace(hashes=hashes)
+                connection.execute(
+                    "UPDATE part SET stamp = ?, hashes = ? WHERE part = ?",
+                    (part.stamp(source, strategy, None), part.hashes, number),
+                )
             connection.execute("DELETE FROM setting WHERE name IN ('dimensions', 'embedder')")
             settings.write(connection)
         self._settings = settings
@@ -373,6 +385,33 @@ def _check_chunks(name: str, chunks: object) -> None:
         raise TypeError(f"{name} must be Chunks, not {type(chunks).__qualname__}")
     if np.any(np.diff(chunks.doc) < 0):
         raise _core.SettingError(f"{name} must be in the order of their documents")
+
+
+def _part_to_add_to(connection: sqlite3.Connection, source: str, strategy: str) -> tuple[int, str]:
+    """Return the number of the part that a chunk may be added to by hand, and its unit.
+
+    Raises:
+        SettingError: There is none, or it is not searched: the chunk would never be found.
+    """
+    row = connection.execute(
+        "SELECT strategy, unit, searched FROM strategy WHERE name = ?", (strategy,)
+    ).fetchone()
+    if row is None:
+        raise _unknown("strategy", strategy, connection, "SELECT name FROM strategy")
+    number, unit, searched = row
+    if not searched:
+        raise _core.SettingError(
+            f"strategy ({strategy!r}) is not searched: its chunks are parents of others; add to "
+            "the chunks within them, or load these for themselves before"
+        )
+    found = connection.execute(
+        "SELECT part FROM part JOIN source USING (source) WHERE id = ? AND strategy = ?",
+        (source, number),
+    ).fetchone()
+    if found is None:
+        there = f"SELECT id FROM source JOIN part USING (source) WHERE strategy = {number}"
+        raise _unknown("source", source, connection, there, f" under {strategy!r}")
+    return found[0], unit
 
 
 def _unknown(

@@ -12,11 +12,13 @@ from cantle import _core, units
 from cantle.documents import Documents, Text
 from cantle.invariants import check
 from cantle.store import writing
-from cantle.store.parts import HASH, Part, parts_of, text_hash, unpacked
+from cantle.store.parts import ADDED_AT, HASH, parts_of, text_hash, unpacked
 from cantle.structure import Blocks
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from numpy.typing import NDArray
 
     from cantle.chunks import Chunks
     from cantle.store.store import Store
@@ -32,7 +34,12 @@ class Synced(NamedTuple):
     documents: dict[str, int]
     """How many documents were `unchanged`, `changed`, `new` and `gone`."""
     chunks: dict[str, int]
-    """How many chunks are `unchanged`, `moved` (the same text elsewhere), `new` and `gone`."""
+    """How many chunks are `unchanged`, `moved` (the same text elsewhere), `new` and `gone`.
+
+    Those that were added by hand count as well: unchanged while their document is there, and gone
+    with it. So unchanged, moved and new are what the documents have now; unchanged, moved and gone
+    what they had.
+    """
     embedded: int
     """Texts that were embedded."""
     units: int
@@ -150,7 +157,7 @@ class Sync:
             chunks = self._strategy._cut(_chosen(documents, good), self._threads, True)
         checked = check(chunks, min_chars=self._min_chars)
         self._left_out += int(np.count_nonzero(checked.skip))
-        hashes = self._count(chunks, list(parts_of(chunks, checked.keep)))
+        hashes = self._count(chunks, checked.keep)
         if not self._dry_run:
             with self._store._database.read() as connection:
                 pool = self._pool(connection, chunks, set(hashes))
@@ -172,12 +179,14 @@ class Sync:
             self._kept |= {told: vector for told, vector in own.items() if told not in hashes}
         return pool
 
-    def _count(self, chunks: Chunks, parts: list[tuple[int, Part, list[str]]]) -> list[bytes]:
+    def _count(self, chunks: Chunks, keep: NDArray[np.bool_]) -> list[bytes]:
         """Count what is new among the chunks, and what has moved; returns their texts' hashes."""
         new: list[str] = []
         hashes: list[bytes] = []
         with self._store._database.read() as connection:
-            for doc, part, texts in parts:
+            docs = range(len(chunks.documents))
+            parts = parts_of(chunks, keep, docs, self._store._settings.by_document)
+            for doc, (part, texts) in zip(docs, parts, strict=True):
                 name = chunks.documents.id(doc)
                 old = _spans_before(connection, name, self._name)
                 self._documents["new" if old is None else "changed"] += 1
@@ -198,14 +207,14 @@ class Sync:
                 for text in writing.added_texts(connection, name, self._name):
                     told = text_hash(text)
                     hashes.append(told)
+                    here[ADDED_AT, told] -= 1
+                    self._unchanged += 1
                     if told not in self._known and told not in self._new:
                         self._new[told] = name
                         new.append(text)
-                lost: Counter[bytes] = Counter()
-                for (_, told), count in here.items():
-                    lost[told] += count
                 self._found += own
-                self._lost += lost
+                for (_, told), count in here.items():
+                    self._lost[told] += count
         self._embedded += len(new)
         unit = units.resolve(self._strategy.unit)
         self._units += int(units.sizes(unit, new, self._threads).sum())
@@ -269,7 +278,10 @@ def _chosen(documents: Documents, rows: Sequence[int]) -> Documents:
 def _spans_before(
     connection: sqlite3.Connection, name: str, strategy: str
 ) -> list[tuple[int, bytes]] | None:
-    """Return start and hash of each chunk that a document had; None where it is new."""
+    """Return start and hash of each chunk that a document had; None where it is new.
+
+    What was added by hand has no place, and so starts at `ADDED_AT`.
+    """
     row = connection.execute(
         "SELECT rows, tables, hashes FROM part JOIN source USING (source) "
         "JOIN strategy USING (strategy) WHERE id = ? AND name = ?",
@@ -279,11 +291,7 @@ def _spans_before(
         return None
     part = unpacked(*row)
     starts = part.rows["byte_start"].tolist()
-    return [
-        (start, part.hashes[HASH * at : HASH * (at + 1)])
-        for at, start in enumerate(starts)
-        if start >= 0
-    ]
+    return [(start, part.hashes[HASH * at : HASH * (at + 1)]) for at, start in enumerate(starts)]
 
 
 def batches_of(

@@ -14,7 +14,16 @@ import numpy as np
 from cantle import _core
 from cantle.digest import hash_parts
 from cantle.store.database import set_setting, setting
-from cantle.store.parts import HASH, Part, Tables, embedded_texts, keeping_added, unpacked
+from cantle.store.parts import (
+    HASH,
+    Part,
+    Tables,
+    embedded_texts,
+    keeping_added,
+    text_bytes,
+    unpacked,
+)
+from cantle.store.pieces import first_piece, joined, most_of_a_row, write_others
 from cantle.store.plain import as_json
 from cantle.store.snapshot import vectors_of
 
@@ -48,10 +57,37 @@ class Document(NamedTuple):
         """
         name, title = documents.id(doc), documents.title(doc)
         metadata = as_json(documents.metadata(doc), f"metadata of document {name!r}")
-        text = documents.texts[doc]
-        data = text.encode() if isinstance(text, str) else bytes(text)
+        data = text_bytes(documents, doc)
         told = hash_parts((title.encode(), metadata.encode(), data), HASH)
         return cls(name, title, metadata, data, told)
+
+
+def check_fits(
+    connection: sqlite3.Connection, document: Document, parts: Iterable[tuple[str, Part]]
+) -> None:
+    """Raise unless the rows of a document and its chunks are within SQLite's limit.
+
+    Vectors do not count, since they are written in pieces.
+
+    Args:
+        parts: Each with the name of its strategy.
+
+    Raises:
+        SettingError: One of them is too large.
+    """
+    most = most_of_a_row(connection)
+    size = sum(len(text.encode()) for text in (document.id, document.title, document.metadata))
+    sizes = [("text and metadata", size + len(document.text))]
+    for strategy, part in parts:
+        count, rows, tables, hashes = part.packed
+        size = len(rows) + len(tables.encode()) + len(hashes)
+        sizes.append((f"its {count:,} chunks of {strategy!r} without their vectors", size))
+    for what, size in sizes:
+        if size > most:
+            raise _core.SettingError(
+                f"document {document.id!r} is too large for a store: {what} take {size:,} bytes, "
+                f"of at most {most:,}; cut it in several documents"
+            )
 
 
 def write_source(
@@ -141,12 +177,12 @@ def old_vectors(connection: sqlite3.Connection, source: str) -> Vectors:
     precision = setting(connection, "precision", "float32")
     dimensions = setting(connection, "dimensions", 0)
     found: Vectors = {}
-    for hashes, data in connection.execute(
-        "SELECT hashes, vectors FROM part JOIN source USING (source) "
+    for hashes, *piece in connection.execute(
+        "SELECT hashes, part, vectors FROM part JOIN source USING (source) "
         "WHERE id = ? AND vectors IS NOT NULL",
         (source,),
     ):
-        vectors = vectors_of(data, precision, dimensions)
+        vectors = vectors_of(joined(connection, *piece), precision, dimensions)
         found.update(
             (hashes[HASH * row : HASH * (row + 1)], vector) for row, vector in enumerate(vectors)
         )
@@ -194,18 +230,22 @@ class Known:
         """Return the vectors of texts that have one still."""
         precision = setting(connection, "precision", "float32")
         dimensions = setting(connection, "dimensions", 0)
-        found: Vectors = {}
+        wanted: dict[int, list[tuple[bytes, int]]] = {}
         for told in set(hashes):
-            if (at := self._find(told)) < 0:
-                continue
+            if (at := self._find(told)) >= 0:
+                wanted.setdefault(int(self._part[at]), []).append((told, int(self._row[at])))
+        found: Vectors = {}
+        for part, places in wanted.items():
             row = connection.execute(
-                "SELECT hashes, vectors FROM part WHERE part = ?", (int(self._part[at]),)
+                "SELECT hashes, vectors FROM part WHERE part = ? AND vectors IS NOT NULL", (part,)
             ).fetchone()
-            place = int(self._row[at])
-            # The part may have been replaced since.
-            if row is None or row[1] is None or row[0][HASH * place : HASH * (place + 1)] != told:
+            if row is None:
                 continue
-            found[told] = vectors_of(row[1], precision, dimensions)[place]
+            vectors = vectors_of(joined(connection, part, row[1]), precision, dimensions)
+            for told, place in places:
+                # The part may have been replaced since.
+                if row[0][HASH * place : HASH * (place + 1)] == told:
+                    found[told] = vectors[place]
         return found
 
 
@@ -285,19 +325,23 @@ def write_part(
         part = keeping_added(part, unpacked(*old[1:]))
     own = called(name, strategy_name, part)
     vectors = packed_vectors(connection, part, known, own) if searched else None
-    fields = (part.stamp(name, strategy_name, vectors), fingerprint, *part.packed, vectors)
+    stamp, first = part.stamp(name, strategy_name, vectors), first_piece(vectors)
+    fields = (stamp, fingerprint, *part.packed, first)
     if old is None:
-        connection.execute(
+        cursor = connection.execute(
             "INSERT INTO part (strategy, source, stamp, fingerprint, chunks, rows, tables, "
             "hashes, vectors) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (strategy, source, *fields),
         )
+        number = int(cursor.lastrowid or 0)
     else:
+        number = old[0]
         connection.execute(
             "UPDATE part SET stamp = ?, fingerprint = ?, chunks = ?, rows = ?, tables = ?, "
             "hashes = ?, vectors = ? WHERE part = ?",
-            (*fields, old[0]),
+            (*fields, number),
         )
+    write_others(connection, number, vectors)
     return vectors is not None
 
 
@@ -353,14 +397,17 @@ def waiting(connection: sqlite3.Connection, after: int) -> Iterator[Waiting]:
 
 
 def set_vectors(
-    connection: sqlite3.Connection, waiting: Waiting, vectors: NDArray[np.float32]
+    connection: sqlite3.Connection, waiting: Waiting, known: Mapping[bytes, NDArray[np.float32]]
 ) -> bool:
-    """Write the vectors of a part, if it is still what was embedded."""
+    """Write the vectors of a part, all of which are known, if it is still what was embedded."""
     own = called(waiting.source, waiting.strategy, waiting.part)
-    data = stored(connection, vectors, own) if len(vectors) else b""
+    data = packed_vectors(connection, waiting.part, known, own)
     stamp = waiting.part.stamp(waiting.source, waiting.strategy, data)
     cursor = connection.execute(
         "UPDATE part SET vectors = ?, stamp = ? WHERE part = ? AND stamp = ?",
-        (data, stamp, waiting.number, waiting.stamp),
+        (first_piece(data), stamp, waiting.number, waiting.stamp),
     )
-    return cursor.rowcount == 1
+    if cursor.rowcount != 1:
+        return False
+    write_others(connection, waiting.number, data)
+    return True
