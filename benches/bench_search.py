@@ -34,7 +34,7 @@ except ImportError:  # The tables are written without it.
 K = 10
 CLUSTERS = 1_000
 SHARES = (0.5, 0.1, 0.01, 0.001)
-WIDTHS = (16, 32, 64, 128, 256)
+WIDTHS = (16, 32, 64, 128, 200, 400)
 Vectors = np.ndarray[Any, np.dtype[np.float32]]
 Told = dict[str, Any]
 

@@ -1,9 +1,10 @@
 """`Hnsw`: a graph of neighbours, searched from node to node (Malkov and Yashunin, 2016), by faiss.
 
 A filter is not handed to the graph. The graph is searched for so many candidates that, were the
-allowed rows spread evenly, enough of them would be among those; where fewer are, the filter goes
-with a region that the query is not in, and the allowed rows are scored one by one. A search inside
-the graph with a filter gives rows in that case as well, but the wrong ones.
+allowed rows spread evenly, as many of them would be among those as a search without a filter keeps.
+Where there are not half as many, the filter goes with a region that the query is not in, and the
+allowed rows are scored one by one. A search inside the graph with a filter gives rows in that case
+as well, but the wrong ones.
 """
 
 from __future__ import annotations
@@ -63,12 +64,12 @@ class Hnsw:
 
     Example:
         >>> from cantle.index import Hnsw
-        >>> settings = Hnsw(m=32, ef=256)
+        >>> settings = Hnsw(m=32, ef=400)
     """
 
     m: int = 16
     ef_construction: int = 200
-    ef: int = 128
+    ef: int = 200
     metric: str = "cosine"
     fp16: bool = False
 
@@ -240,28 +241,42 @@ class HnswIndex(Index):
             points = scores(self.metric, self._scan.vectors, nodes, queries)
             return FoundAll(*best(nodes, points, asked.k), (plan,) * len(nodes))
         marks = None if everything else asked.rows.mask(len(self))
-        found = [
-            self._one_scored(query, near[near >= 0], marks, plan)
-            for query, near in zip(queries, nodes, strict=True)
-        ]
-        short = [i for i, one in enumerate(found) if len(one) < asked.k]
+        allowed = np.ones(self._rows_of.nodes, np.bool_)
+        least = 0
+        if marks is not None:
+            allowed = self._rows_of.marked(marks)
+            least = self._wanted(asked) // 2
+        found, short = [], []
+        for i, (query, near) in enumerate(zip(queries, nodes, strict=True)):
+            kept = near[near >= 0]
+            kept = kept[allowed[kept]]
+            found.append(self._one_scored(query, kept, marks, plan))
+            if len(found[-1]) < asked.k or len(kept) < least:
+                short.append(i)
         if short:
-            why = f"fewer than k of {width:,} candidates are allowed"
+            why = f"of {width:,} candidates fewer are allowed than of all rows"
             again = scanned(self._scan, queries[short], asked, why, "hnsw, then exact")
             for i, one in zip(short, again, strict=True):
                 found[i] = one
         return padded(found, asked.k)
 
+    def _wanted(self, asked: Asked) -> int:
+        """Return how many candidates that are allowed find the rows with the recall of no filter.
+
+        At least nearly twice `k`, so that `k` nearly always are allowed.
+        """
+        return max(asked.ef or self._settings.ef, math.ceil(1.6 * asked.k + 4))
+
     def _way(self, asked: Asked) -> tuple[int | None, str]:
         """Return how many candidates to search the graph for, or None for all rows, and why.
 
-        Twice `k` of the candidates or more should be allowed, so that `k` nearly always are.
+        As many of them should be allowed as a search without a filter has.
         """
-        rows, k, ef = asked.rows, asked.k, asked.ef or self._settings.ef
+        rows, k = asked.rows, asked.k
         count, known = len(rows), self._rows_of.ranked
         if count <= k:
             return None, f"k is {k:,}, and {count:,} rows can be ranked"
-        width = max(ef, math.ceil((1.6 * k + 4) * known / count))
+        width = math.ceil(self._wanted(asked) * known / count)
         straight = rows.contiguous and self._rows_of.place is None
         few = max(_FEW if asked.filtered else 0, _STEP * width) * (_SIDE_BY_SIDE if straight else 1)
         if count <= few or width > _WIDEST:

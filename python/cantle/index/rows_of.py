@@ -59,6 +59,14 @@ class RowsOf:
             return np.empty(0, np.int64)
         return np.flatnonzero(self.place < 0)
 
+    def marked(self, marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which nodes have a row that is marked."""
+        if self.place is None:
+            return marks
+        found = np.zeros(self.nodes, np.bool_)
+        found[self.place[marks & (self.place >= 0)]] = True
+        return found
+
     def rows(
         self, nodes: NDArray[np.int64], marks: NDArray[np.bool_] | None, wanted: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
