@@ -27,7 +27,7 @@ class Target:
             self.stream: IO[bytes] = open(self.path, "wb")  # noqa: SIM115
             return
         folder, name = os.path.split(self.path)
-        number, self._beside = tempfile.mkstemp(".tmp", f".{name[:100]}.", folder)
+        number, self._beside = tempfile.mkstemp(".tmp", f"{_begins(name)}{os.getpid()}.", folder)
         self.stream = os.fdopen(number, "wb")
 
     @property
@@ -57,6 +57,40 @@ class Target:
             with suppress(OSError):
                 os.unlink(self._beside)
             self._beside = None
+
+
+def sweep(path: str | os.PathLike[str]) -> None:
+    """Remove what processes left beside a file that were killed while they wrote it.
+
+    What a living process writes stays, and so does everything where that cannot be told.
+    """
+    if os.name != "posix":
+        return
+    folder, name = os.path.split(os.path.realpath(path))
+    begins = _begins(name)
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            if not (entry.name.startswith(begins) and entry.name.endswith(".tmp")):
+                continue
+            process = entry.name[len(begins) :].split(".")[0]
+            if process.isascii() and process.isdigit() and not _lives(int(process)):
+                with suppress(OSError):
+                    os.unlink(entry.path)
+
+
+def _begins(name: str) -> str:
+    """Return how the names of files begin that stand beside one until they are whole."""
+    return f".{name[:100]}."
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def _umask() -> int:

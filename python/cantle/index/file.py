@@ -69,13 +69,16 @@ def write(
 ) -> None:
     """Write an index beside its place and move it there; the payload is handed over in pieces.
 
+    What killed processes left there, which may be as large as an index, is removed.
+
     Raises:
         OSError: It cannot be written; nothing is left behind.
         SettingError: The stamp is longer than 32 bytes.
     """
-    from cantle.target import Target
+    from cantle.target import Target, sweep
 
     stamp = checked_stamp(stamp)
+    sweep(path)
     target = Target(os.fspath(path))
     try:
         _write(target, kind, stamp, settings, arrays, payload)
