@@ -19,7 +19,17 @@ ROOT = Path(__file__).parents[1]
 
 def test_the_pages_are_those_of_the_recorded_figures() -> None:
     recorded = sorted(path.stem for path in report.FIGURES.glob("*.json"))
-    assert recorded == ["batch", "peers", "quality", "quality_static", "scale", "stream", "tokens"]
+    assert recorded == [
+        "batch",
+        "peers",
+        "quality",
+        "quality_static",
+        "scale",
+        "search",
+        "store",
+        "stream",
+        "tokens",
+    ]
     for path, text in report.written().items():
         assert path.read_text("utf-8") == text, f"{path.name}: python benches/report.py"
 
