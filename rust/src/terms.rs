@@ -35,7 +35,10 @@ fn class(c: char) -> Class {
 
 /// What a character is a part of, for searching: accents stay with their letters.
 fn class_for_search(c: char) -> Class {
-    if is_unspaced(c) {
+    if c.is_ascii() {
+        // No mark, and no script without blanks: looking that up takes longer than all else.
+        class(c)
+    } else if is_unspaced(c) {
         Class::Unspaced
     } else if c.is_mark() {
         Class::Letters
