@@ -161,8 +161,10 @@ def test_info_checks_the_file() -> None:
          "are strategy, source, kind, heading"),
         ("search", ["kb.cantle", "a", "--expand", "more"], 2, "--expand ('more') must be one of "
          "neighbours, window, adaptive, auto_merge, parent"),
-        ("search", ["kb.cantle", "a", "--expand", "window:x"], 2, "--expand ('window:x'): invalid "
-         "literal for int() with base 10: 'x'"),
+        ("search", ["kb.cantle", "a", "--expand", "window:x"], 2, "--expand ('window:x'): 'x' "
+         "must be a whole number"),
+        ("search", ["kb.cantle", "a", "--expand", "adaptive:x"], 2, "--expand ('adaptive:x'): 'x' "
+         "must be a number"),
         ("search", ["kb.cantle", "a", "--mode", "both"], 2, "mode ('both') must be one of 'dense', "
          "'text', 'hybrid'"),
         ("search", ["kb.cantle", "a", "--budget", "9", "--expand", "neighbours"], 2, "--budget and "
