@@ -64,7 +64,10 @@ def search(
         ),
     ] = None,
     min_score: Annotated[
-        float | None, typer.Option(metavar="N", help="The lowest score of a hit.")
+        float | None,
+        typer.Option(
+            metavar="N", help="The lowest score of a hit; in mode hybrid that by its vector."
+        ),
     ] = None,
     ef: Annotated[
         int | None,
