@@ -187,6 +187,8 @@ def test_a_dry_run_makes_no_store() -> None:
     told = json.loads(done.out)
     assert told["documents"]["new"] == 2
     assert told["price"] == told["units"] > 10
+    # It read "price: 3.4e-07" where `chunk --estimate` writes four places.
+    assert "price: 0.0000" in index("--dry-run", "--price", "0.02").err.splitlines()
     assert not Path("kb.cantle").exists()
 
 
