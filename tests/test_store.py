@@ -296,7 +296,7 @@ def test_another_embedder_is_refused(tmp_path):
         store.load(words().split(TEXT, id="a"), min_chars=0, embed=True)
     message = (
         "embedder: the store's vectors are of 'hashing', not of 'other'; "
-        "Store.change_embedder makes them anew"
+        "open it without embedder=, then change_embedder makes them anew"
     )
     with pytest.raises(cantle.SettingError) as caught:
         opened(tmp_path / "kb", embedder=Other())
@@ -363,7 +363,7 @@ def test_functions_that_differ_in_their_code_alone_are_told_apart_in_few_words(t
     with pytest.raises(cantle.SettingError, match="not of one with other code or values") as caught:
         opened(tmp_path / "kb", embedder=embedder_that_adds(2))
     assert len(str(caught.value)) < 250
-    with pytest.raises(cantle.SettingError, match="not of 'other'; Store"):
+    with pytest.raises(cantle.SettingError, match="not of 'other'; open it without embedder="):
         opened(tmp_path / "kb", embedder=Other())
 
 
@@ -381,7 +381,7 @@ def test_a_store_that_was_opened_before_its_embedder_changed_writes_and_finds_no
     first.change_embedder(Other())
     message = (
         "embedder: the store's vectors are of 'other', not of 'hashing'; "
-        "Store.change_embedder makes them anew"
+        "open it without embedder=, then change_embedder makes them anew"
     )
     for act in (
         lambda: second.search("nine ten"),

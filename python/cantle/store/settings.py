@@ -118,7 +118,7 @@ class Settings:
             given = "one with other code or values"
         raise _core.SettingError(
             f"embedder: the store's vectors are of {there}, not of {given}; "
-            "Store.change_embedder makes them anew"
+            "open it without embedder=, then change_embedder makes them anew"
         )
 
     def _check_vectors(self, connection: sqlite3.Connection) -> None:
@@ -130,7 +130,7 @@ class Settings:
                 given, there = there, given
             raise _core.SettingError(
                 f"embedder ({self.embedder!r}): it makes vectors of {given}, and the store's are "
-                f"of {there}; Store.change_embedder makes them anew"
+                f"of {there}; open it without embedder=, then change_embedder makes them anew"
             )
 
     def write(self, connection: sqlite3.Connection) -> None:
