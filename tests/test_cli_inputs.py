@@ -185,7 +185,8 @@ def test_many_bad_lines_are_named_in_part_and_counted_in_full() -> None:
     assert len(result.problems) == 11
     assert result.problems[-1] == "cantle: more of a.jsonl is skipped; from here on only counted"
     assert result.err.splitlines()[-2:] == [
-        "--column names the column that holds the text of tables",
+        "--column names the column that holds the text of tables; the strategies rows and routed "
+        "take CSV and TSV files whole",
         "500 skipped: 500 no column 'text'",
     ]
 

@@ -161,8 +161,10 @@ def test_info_checks_the_file() -> None:
          "are strategy, source, kind, heading"),
         ("search", ["kb.cantle", "a", "--expand", "more"], 2, "--expand ('more') must be one of "
          "neighbours, window, adaptive, auto_merge, parent"),
-        ("search", ["kb.cantle", "a", "--expand", "window:x"], 2, "--expand ('window:x'): invalid "
-         "literal for int() with base 10: 'x'"),
+        ("search", ["kb.cantle", "a", "--expand", "window:x"], 2, "--expand ('window:x'): 'x' "
+         "must be a whole number"),
+        ("search", ["kb.cantle", "a", "--expand", "adaptive:x"], 2, "--expand ('adaptive:x'): 'x' "
+         "must be a number"),
         ("search", ["kb.cantle", "a", "--mode", "both"], 2, "mode ('both') must be one of 'dense', "
          "'text', 'hybrid'"),
         ("search", ["kb.cantle", "a", "--budget", "9", "--expand", "neighbours"], 2, "--budget and "
@@ -185,6 +187,8 @@ def test_a_dry_run_makes_no_store() -> None:
     told = json.loads(done.out)
     assert told["documents"]["new"] == 2
     assert told["price"] == told["units"] > 10
+    # It read "price: 3.4e-07" where `chunk --estimate` writes four places.
+    assert "price: 0.0000" in index("--dry-run", "--price", "0.02").err.splitlines()
     assert not Path("kb.cantle").exists()
 
 

@@ -419,8 +419,10 @@ def test_a_missing_file_is_told(tmp_path: Any) -> None:
 
 def test_a_folder_that_is_not_there_or_cannot_be_written(tmp_path: Any) -> None:
     index = Hnsw().build(clustered(50)[0])
-    with pytest.raises(OSError, match="No such file"):
+    with pytest.raises(OSError, match="No such file") as caught:
         index.save(tmp_path / "none" / "index")
+    # The message named a temporary file beside the one that was asked for.
+    assert caught.value.filename == os.path.realpath(tmp_path / "none" / "index")
     if os.geteuid():
         tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
         with pytest.raises(PermissionError):

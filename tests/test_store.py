@@ -296,7 +296,7 @@ def test_another_embedder_is_refused(tmp_path):
         store.load(words().split(TEXT, id="a"), min_chars=0, embed=True)
     message = (
         "embedder: the store's vectors are of 'hashing', not of 'other'; "
-        "change_embedder makes them anew"
+        "open it without embedder=, then change_embedder makes them anew"
     )
     with pytest.raises(cantle.SettingError) as caught:
         opened(tmp_path / "kb", embedder=Other())
@@ -350,6 +350,29 @@ def test_changing_the_embedder_makes_all_vectors_anew(tmp_path):
         opened(tmp_path / "kb")
 
 
+def test_functions_that_differ_in_their_code_alone_are_told_apart_in_few_words(tmp_path):
+    # The message held the code of both, in hexadecimal.
+    def embedder_that_adds(number):
+        def embed(texts):
+            return [[len(text) + number, 1.0] for text in texts]
+
+        return embed
+
+    with opened(tmp_path / "kb", embedder=embedder_that_adds(1)) as store:
+        store.load(words().split(TEXT, id="a"), min_chars=0, embed=True)
+    with pytest.raises(cantle.SettingError, match="not of one with other code or values") as caught:
+        opened(tmp_path / "kb", embedder=embedder_that_adds(2))
+    assert len(str(caught.value)) < 250
+    with pytest.raises(cantle.SettingError, match="not of 'other'; open it without embedder="):
+        opened(tmp_path / "kb", embedder=Other())
+
+
+def test_a_store_says_which_file_it_is(tmp_path):
+    path = tmp_path / "kb"
+    assert repr(opened(path)) == f"Store({str(path)!r})"
+    assert repr(opened()) == "Store(':memory:')"
+
+
 def test_a_store_that_was_opened_before_its_embedder_changed_writes_and_finds_nothing(tmp_path):
     # Vectors of two embedders stood in one store, and a question was compared with the other's.
     first, second = opened(tmp_path / "kb"), opened(tmp_path / "kb")
@@ -358,7 +381,7 @@ def test_a_store_that_was_opened_before_its_embedder_changed_writes_and_finds_no
     first.change_embedder(Other())
     message = (
         "embedder: the store's vectors are of 'other', not of 'hashing'; "
-        "change_embedder makes them anew"
+        "open it without embedder=, then change_embedder makes them anew"
     )
     for act in (
         lambda: second.search("nine ten"),

@@ -165,7 +165,7 @@ def test_it_is_remembered_which_kind_an_embedder_is(tmp_path, tokens):
         other.load(words().split(TEXT, id="a"), min_chars=0)
     message = (
         "embedder (Plain()): it makes vectors of texts, and the store's are of whole documents; "
-        "change_embedder makes them anew"
+        "open it without embedder=, then change_embedder makes them anew"
     )
     with pytest.raises(cantle.SettingError) as caught:
         opened(tmp_path / "kb", embedder=Plain())

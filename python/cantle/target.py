@@ -27,7 +27,12 @@ class Target:
             self.stream: IO[bytes] = open(self.path, "wb")  # noqa: SIM115
             return
         folder, name = os.path.split(self.path)
-        number, self._beside = tempfile.mkstemp(".tmp", f"{_begins(name)}{os.getpid()}.", folder)
+        begins = f"{_begins(name)}{os.getpid()}."
+        try:
+            number, self._beside = tempfile.mkstemp(".tmp", begins, folder)
+        except OSError as error:
+            error.filename = self.path  # Of the file beside it nobody knows.
+            raise
         self.stream = os.fdopen(number, "wb")
 
     @property

@@ -57,7 +57,8 @@ def compare(
         typer.Option(
             metavar="NAME",
             help="What embeds question and chunks: static, the word vectors of cantle[embed] (the "
-            "default), minilm, the folder of an ONNX model, or keyword:TOPIC|TOPIC, counts of "
+            "default), minilm, the folder of an ONNX or model2vec model, openai:MODEL or "
+            "openai:MODEL@URL, an OpenAI-compatible server, or keyword:TOPIC|TOPIC, counts of "
             "words. Strategies that embed sentences take it as well.",
             rich_help_panel=_ASKING,
         ),

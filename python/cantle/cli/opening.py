@@ -152,5 +152,8 @@ def told_of(report: Report, synced: Synced, as_json: bool, more: dict[str, Any])
     if as_json:
         print(json.dumps(synced._asdict() | more, indent=2))
         return
-    report.lines([*str(synced).splitlines(), *(f"{name}: {said}" for name, said in more.items())])
+    lines = str(synced).splitlines()
+    for name, said in more.items():
+        lines.append(f"{name}: {said:.4f}" if isinstance(said, float) else f"{name}: {said}")
+    report.lines(lines)
     report.left_out()

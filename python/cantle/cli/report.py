@@ -149,7 +149,10 @@ class Report:
             other = f"{_count(self.others, 'file')} of other kinds left out of folders"
             self.say(f"{other}; what a path or a glob names is read as text")
         if _NO_TEXT in self.skipped:
-            self.say("--column names the column that holds the text of tables")
+            self.say(
+                "--column names the column that holds the text of tables; the strategies rows and "
+                "routed take CSV and TSV files whole"
+            )
         if self.skipped:
             kinds = ", ".join(f"{n} {reason}" for reason, n in self.skipped.most_common())
             self.say(f"{sum(self.skipped.values()):,} skipped: {kinds}")

@@ -49,8 +49,10 @@ def search(
         list[str] | None,
         typer.Option(
             metavar="CONDITION",
-            help="What hits must be: strategy=NAME, source=ID, kind=prose, heading='A > B', or a "
-            "key of the metadata, with =, !=, >, >=, < or <=; given more than once, all must hold.",
+            help="What hits must be: strategy=NAME, source=ID, kind=prose,list (one of both), "
+            "heading='A > B' (titles from the outermost on), or a key of the metadata, with =, !=, "
+            ">, >=, < or <=; in quotes, as shells take > for a file; given more than once, all "
+            "must hold.",
         ),
     ] = None,
     expand: Annotated[
@@ -62,7 +64,10 @@ def search(
         ),
     ] = None,
     min_score: Annotated[
-        float | None, typer.Option(metavar="N", help="The lowest score of a hit.")
+        float | None,
+        typer.Option(
+            metavar="N", help="The lowest score of a hit; in mode hybrid that by its vector."
+        ),
     ] = None,
     ef: Annotated[
         int | None,
@@ -80,7 +85,7 @@ def search(
 
     \b
       cantle search kb.cantle "how do I rotate the key?"
-      cantle search kb.cantle "late invoices" --where year>=2024 --expand parent:section
+      cantle search kb.cantle "late invoices" --where 'year>=2024' --expand parent:section
       cantle search kb.cantle "who pays?" --budget 1000 --json
 
     Exit status: 0, something was found; 1, nothing was, or the store cannot be read; 2, the call is
@@ -133,17 +138,23 @@ def _expansion(text: str) -> Any:
     if name == "parent":
         of: str | int = int(given) if given.isdigit() else given
         return parent(of) if colon else parent()
-    ways: dict[str, tuple[Any, Any]] = {
-        "neighbours": (neighbours, int),
-        "window": (window, int),
-        "adaptive": (adaptive, float),
-        "auto_merge": (auto_merge, float),
+    ways: dict[str, tuple[Any, Any, str]] = {
+        "neighbours": (neighbours, int, "a whole number"),
+        "window": (window, int, "a whole number"),
+        "adaptive": (adaptive, float, "a number"),
+        "auto_merge": (auto_merge, float, "a number"),
     }
     if name not in ways:
         raise ValueError(f"--expand ({text!r}) must be one of {', '.join((*ways, 'parent'))}")
-    way, number = ways[name]
+    way, number, what = ways[name]
+    if not colon:
+        return way()
     try:
-        return way(number(given)) if colon else way()
+        value = number(given)
+    except ValueError:
+        raise ValueError(f"--expand ({text!r}): {given!r} must be {what}") from None
+    try:
+        return way(value)
     except ValueError as error:
         raise ValueError(f"--expand ({text!r}): {error}") from None
 

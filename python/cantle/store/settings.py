@@ -8,6 +8,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING
 
 from cantle import _core
+from cantle.chunk import preview
 from cantle.embed.door import Embedder, identity, reads_documents
 from cantle.embed.named import resolve
 from cantle.index import Auto, Exact, Hnsw
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 
 _DEFAULT = "static"
+_MOST_SHOWN = 80
+"""Characters of an embedder's identity in a message."""
 _KINDS: dict[str, type[Auto | Exact | Hnsw]] = {"auto": Auto, "exact": Exact, "hnsw": Hnsw}
 
 
@@ -107,11 +110,16 @@ class Settings:
         Raises:
             SettingError: It is another one.
         """
-        if known not in (None, self.identity):
-            raise _core.SettingError(
-                f"embedder: the store's vectors are of {known!r}, not of {self.identity!r}; "
-                "change_embedder makes them anew"
-            )
+        if known is None or known == self.identity:
+            return
+        # Of a function without a fingerprint an identity holds all its code.
+        there, given = preview(known, _MOST_SHOWN), preview(self.identity, _MOST_SHOWN)
+        if there == given:
+            given = "one with other code or values"
+        raise _core.SettingError(
+            f"embedder: the store's vectors are of {there}, not of {given}; "
+            "open it without embedder=, then change_embedder makes them anew"
+        )
 
     def _check_vectors(self, connection: sqlite3.Connection) -> None:
         known = setting(connection, "embedder")
@@ -122,7 +130,7 @@ class Settings:
                 given, there = there, given
             raise _core.SettingError(
                 f"embedder ({self.embedder!r}): it makes vectors of {given}, and the store's are "
-                f"of {there}; change_embedder makes them anew"
+                f"of {there}; open it without embedder=, then change_embedder makes them anew"
             )
 
     def write(self, connection: sqlite3.Connection) -> None:

@@ -115,6 +115,9 @@ class Store(Reading):
     def __enter__(self) -> Store:
         return self
 
+    def __repr__(self) -> str:
+        return f"Store({self.path!r})"
+
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"a Store cannot be pickled: open {self.path!r} where it is needed")
 

@@ -29,8 +29,9 @@ class Semantic(ByThreshold, Splitting):
         unit: What sizes count: `"bytes"`, `"chars"`, `"words"`, a bundled vocabulary's name, the
             path of a `tokenizer.json`, a tokenizer or a callable.
         trim: Drop the blanks around each chunk.
-        embedder: A callable from a list of texts to float32 [texts, d]; `"static"`, the word
-            vectors of `cantle[embed]`; or `"keyword:TOPIC|TOPIC"`.
+        embedder: A callable from a list of texts to float32 [texts, d]; or a name: `"static"`, the
+            word vectors of `cantle[embed]`, `"minilm"`, `"keyword:TOPIC|TOPIC"`, the folder of a
+            model, or `"openai:MODEL@URL"`.
         target: About how many units a chunk should have. Default: two thirds of `size`.
         percentile: This percentile, 0 to 100, of the distances of each document.
         distance: This distance, 0 to 2, in every document.
