@@ -161,7 +161,8 @@ mod tests {
             let units = units(&data, 3);
             for (row, unit) in data.chunks_exact(3).zip(units.chunks_exact(3)) {
                 let long = dot(row, row).sqrt();
-                prop_assert!((dot(unit, unit) - if long > 0.0 { 1.0 } else { 0.0 }).abs() < 1e-6);
+                let one = if long > 0.0 { 1.0 } else { 0.0 };
+                prop_assert!((dot(unit, unit) - one).abs() < 1e-6);
                 prop_assert!((dot(row, unit) - long).abs() < 1e-6);
             }
         }
