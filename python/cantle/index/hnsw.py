@@ -237,7 +237,7 @@ class HnswIndex(Index):
         nodes = self._walk(queries, asked, width)
         plan = asked.plan("hnsw", why, width)
         everything = len(asked.rows) == self._rows_of.ranked
-        if everything and self._rows_of.place is None and nodes.min() >= 0:
+        if everything and self._rows_of.place is None and nodes.min(initial=0) >= 0:
             points = scores(self.metric, self._scan.vectors, nodes, queries)
             return FoundAll(*best(nodes, points, asked.k), (plan,) * len(nodes))
         marks = None if everything else asked.rows.mask(len(self))
