@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cantle.index import METRICS, Exact, Hnsw, hnsw
+from cantle.index import METRICS, Exact, Hnsw, StaleIndex, file, graph, hnsw
 
 pytest.importorskip("faiss")
 
@@ -29,3 +29,50 @@ def test_no_query_finds_nothing(monkeypatch: pytest.MonkeyPatch, metric: str, al
         for queries in ([], np.empty((0, 3), np.float32)):
             found = index.search_all(queries, 5, allow=allow)
             assert (found.rows.shape, found.scores.shape, found.plans) == ((0, 5), (0, 5), ())
+
+
+def replacing(module: Any, name: str, patch: Any, replace: Any, times: int) -> None:
+    """Have a function replace a file before it does its work, so many times."""
+    real, left = getattr(module, name), [times]
+
+    def act(*given: Any, **settings: Any) -> Any:
+        if left[0]:
+            left[0] -= 1
+            replace()
+        return real(*given, **settings)
+
+    patch.setattr(module, name, act)
+
+
+def test_an_index_is_of_one_file_though_it_is_replaced_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    # Rows were those of one file, and vectors those of the other.
+    path, rows = tmp_path / "index", scattered(40)
+    for kind in (Exact(), Hnsw(m=4, ef_construction=16)):
+        first, second = kind.build(rows).without(range(20)), kind.build(rows[::-1])
+        with monkeypatch.context() as patch:
+            first.save(path, b"stamp")
+            opens = (file.np, "memmap") if isinstance(kind, Exact) else (graph, "open_mapped")
+            replacing(*opens, patch, lambda index=second: index.save(path, b"stamp"), 1)
+            found = type(kind).open(path, b"stamp")
+        wanted = first if isinstance(kind, Exact) else second
+        assert found.unranked == wanted.unranked
+        for query in rows:
+            one, other = found.search(query, 3), wanted.search(query, 3)
+            assert one.rows.tolist() == other.rows.tolist()
+            assert one.scores.tolist() == other.scores.tolist()
+
+
+@pytest.mark.parametrize(
+    ("stamp", "times", "words"),
+    [(b"other", 1, "an index with the stamp"), (b"stamp", 99, "index: replaced while it was")],
+)
+def test_an_index_that_is_replaced_by_another_or_always_is_stale(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, stamp: bytes, times: int, words: str
+) -> None:
+    path, index = tmp_path / "index", Hnsw(m=4, ef_construction=16).build(scattered(40))
+    index.save(path, b"stamp")
+    replacing(graph, "open_mapped", monkeypatch, lambda: index.save(path, stamp), times)
+    with pytest.raises(StaleIndex, match=words):
+        Hnsw.open(path, b"stamp")

@@ -42,6 +42,8 @@ _WIDEST = 2_048
 _SPARE = 6
 """Candidates beyond `k` that are scored anew, so that float32 does not decide between them."""
 _HALF = float(np.finfo(np.float16).max)
+_TRIES = 5
+"""How often a file is opened anew that was replaced meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -131,13 +133,13 @@ class Hnsw:
         Raises:
             ImportError: faiss is not installed.
             OSError: It cannot be read.
-            StaleIndex: It has another stamp, or is of another version.
+            StaleIndex: It has another stamp, is of another version, or was replaced meanwhile,
+                again and again.
             DamagedIndex: It is no such file, or not as it was written.
         """
         graph.faiss()
-        stored = file.read(path, _KIND, stamp, whole)
+        stored, nodes = _read(path, stamp, whole)
         told, arrays = stored.settings, stored.arrays
-        nodes = graph.open_mapped(os.fspath(path)) if len(stored.payload) else None
         rows = RowsOf(told["rows"], arrays.get("place"))
         if (0 if nodes is None else nodes.ntotal) != rows.nodes:
             raise file.DamagedIndex(f"{os.fspath(path)}: its parts do not fit each other")
@@ -311,3 +313,18 @@ class HnswIndex(Index):
         points = scores(self.metric, self._scan.vectors, nodes[None], query[None])
         found, told = best(rows[None], points, plan.k)
         return Found(found[0], told[0], plan)
+
+
+def _read(path: str | os.PathLike[str], stamp: bytes, whole: bool) -> tuple[file.Stored, Any]:
+    """Return what a file holds, and its graph; None where it has no node.
+
+    faiss opens a path by itself. So that both are of one file, it must stand there still.
+    """
+    for _ in range(_TRIES):
+        stored = file.read(path, _KIND, stamp, whole)
+        if not len(stored.payload):
+            return stored, None
+        nodes = graph.open_mapped(os.fspath(path))
+        if file.which(path) == stored.file:
+            return stored, nodes
+    raise file.StaleIndex(f"{os.fspath(path)}: replaced while it was opened, {_TRIES} times")
