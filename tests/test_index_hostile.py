@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 import pytest
 
+from cantle import target
 from cantle.index import METRICS, Exact, Hnsw, StaleIndex, file, graph, hnsw
+from processes import in_fresh_process
 
 pytest.importorskip("faiss")
 
@@ -76,3 +79,57 @@ def test_an_index_that_is_replaced_by_another_or_always_is_stale(
     replacing(graph, "open_mapped", monkeypatch, lambda: index.save(path, stamp), times)
     with pytest.raises(StaleIndex, match=words):
         Hnsw.open(path, b"stamp")
+
+
+@pytest.fixture
+def ended() -> int:
+    """Return the number of a process that lives no longer."""
+    return int(in_fresh_process("import os; print(os.getpid())"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="whether a process lives cannot be told")
+def test_what_a_killed_process_left_is_removed(tmp_path: Any, ended: int) -> None:
+    home = target._home()
+    gone, alive = f".index.{home}-{ended}.x.tmp", f".index.{home}-{os.getpid()}.x.tmp"
+    others = [alive, ".index.x.tmp", f".other.{home}-{ended}.x.tmp", f".index.{home}-{ended}.x.txt"]
+    for name in (gone, *others):
+        (tmp_path / name).write_bytes(b"half")
+    Exact().build(np.eye(2)).save(tmp_path / "index")
+    assert {entry.name for entry in tmp_path.iterdir()} == {"index", *others}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="whether a process lives cannot be told")
+def test_what_is_written_beside_files_of_like_names_or_elsewhere_stays(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, ended: int
+) -> None:
+    # The number in the name of a file was taken for that of a process, and so was that of a process
+    # in another container: what they wrote was gone when it was to be moved into its place.
+    index = Exact().build(np.eye(2))
+    home = target._home()
+    names = [f"index.{ended}", f"index.{home}-{ended}", f"index.{home}-{ended}.x.tmp", "index"]
+    for name in names:
+        with monkeypatch.context() as patch:
+            if name == "index":
+                patch.setattr(target, "_home", lambda: "elsewhere")
+                patch.setattr(os, "getpid", lambda: ended)
+            written = target.Target(str(tmp_path / name))
+        index.save(tmp_path / "index")
+        written.commit()
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted(names)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["x" * 255, "\u6f22" * 85, "\U0001f600" * 63, "a\udcff" * 99],
+    ids=["ascii", "three bytes", "four bytes", "no text"],
+)
+def test_names_as_long_as_they_may_be(tmp_path: Any, name: str) -> None:
+    # Of names that are not ASCII what stands beside had a name that was too long.
+    index = Exact().build(np.eye(2))
+    try:
+        (tmp_path / name).write_bytes(b"")
+    except OSError:
+        pytest.skip("there can be no file of this name")
+    index.save(tmp_path / name)
+    assert os.listdir(tmp_path) == [name]
+    assert len(Exact.open(tmp_path / name)) == 2
