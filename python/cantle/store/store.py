@@ -149,7 +149,9 @@ class Store(Reading):
             progress: Called with how many texts are embedded, and how many there are.
 
         Raises:
-            SettingError: The strategy's name is there with other settings.
+            SettingError: The strategy's name is there with other settings; chunks, or those that
+                they were cut within, are not in the order of their documents and ordinals, or one
+                is there twice.
             TextError: A text is not UTF-8.
         """
         _check_chunks("chunks", chunks)
@@ -383,8 +385,19 @@ class Store(Reading):
 def _check_chunks(name: str, chunks: object) -> None:
     if not isinstance(chunks, Chunks):
         raise TypeError(f"{name} must be Chunks, not {type(chunks).__qualname__}")
-    if np.any(np.diff(chunks.doc) < 0):
-        raise _core.SettingError(f"{name} must be in the order of their documents")
+    level: Chunks | None = chunks
+    while level is not None:
+        if np.any(np.diff(level.doc) < 0):
+            raise _core.SettingError(f"{name} must be in the order of their documents")
+        # Ids are made of it, and what stands beside a chunk is found by it.
+        wrong = (np.diff(level.doc) == 0) & (np.diff(level.ordinal) <= 0)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise _core.SettingError(
+                f"{name} must be in the order of their ordinals, each once: "
+                f"{level.ids[at + 1]!r} stands behind {level.ids[at]!r}"
+            )
+        level, name = level.parents, f"{name}.parents"
 
 
 def _part_to_add_to(connection: sqlite3.Connection, source: str, strategy: str) -> tuple[int, str]:
