@@ -30,12 +30,15 @@ from cantle.store.searching import (
     is_stale,
 )
 from cantle.store.settings import Settings
+from cantle.store.snapshot import Snapshot
 from cantle.store.sync import Sync, Synced, batches_of
 from cantle.strategies.splitting import Splitting
 from cantle.structure import Blocks
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from numpy.typing import NDArray
 
 
 class Store(Reading):
@@ -216,14 +219,23 @@ class Store(Reading):
             threads: How many threads build; 0 is one per core.
             progress: Called with how many vectors are in it, and how many there are.
         """
-        snapshot = self.snapshot()
-        chosen = chosen_index(self._settings.index, int(np.count_nonzero(snapshot.embedded)))
-        if not isinstance(chosen, Hnsw) or self._database.in_memory:
-            return False
         blend = self._settings.blend
-        if not rebuild and not is_stale(self._database, snapshot, chosen, blend):
+
+        def act() -> tuple[Snapshot, Hnsw, NDArray[np.float32]] | None:
+            snapshot = self.snapshot()
+            chosen = chosen_index(self._settings.index, int(np.count_nonzero(snapshot.embedded)))
+            if not isinstance(chosen, Hnsw) or self._database.in_memory:
+                return None
+            if not rebuild and not is_stale(self._database, snapshot, chosen, blend):
+                return None
+            return snapshot, chosen, snapshot.vectors()
+
+        # Rows and vectors of one moment: others may write all the while.
+        found = self._again(act)
+        if found is None:
             return False
-        build_index(self._database, snapshot, chosen, blend, threads, progress)
+        snapshot, chosen, vectors = found
+        build_index(self._database, snapshot, chosen, blend, vectors, threads, progress)
         with self._lock:
             self._searcher = None
         return True
