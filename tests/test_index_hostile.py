@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import cantle
 from cantle import target
 from cantle.index import METRICS, Exact, Hnsw, StaleIndex, file, graph, hnsw
 from processes import in_fresh_process
@@ -32,6 +33,26 @@ def test_no_query_finds_nothing(monkeypatch: pytest.MonkeyPatch, metric: str, al
         for queries in ([], np.empty((0, 3), np.float32)):
             found = index.search_all(queries, 5, allow=allow)
             assert (found.rows.shape, found.scores.shape, found.plans) == ((0, 5), (0, 5), ())
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_vectors_that_are_too_short_for_half_the_bytes_are_refused(metric: str) -> None:
+    # They became zeros, and any of them was the nearest.
+    shape, dimensions = Hnsw(m=8, ef_construction=40, metric=metric, fp16=True), 24
+    rows = scattered(600, dimensions)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    least = np.sqrt(dimensions) / 32_768
+    for length in (1e-3, 1.01 * least, 0.99 * least, 1e-10):
+        scaled = (rows * length).astype(np.float32)
+        scaled[:2] = 0  # These have no direction to lose.
+        if metric != "cosine" and length < least:
+            with pytest.raises(cantle.SettingError, match=r"^vectors\[2\]: the length of row 2 \("):
+                shape.build(scaled)
+            continue
+        true = Exact(metric).build(scaled).search_all(rows[:50] * length, 1)
+        found = shape.build(scaled).search_all(rows[:50] * length, 1)
+        scale = {"cosine": 1, "ip": length**2, "l2": length}[metric]
+        assert np.abs(found.scores - true.scores).max() < 1e-3 * scale
 
 
 def replacing(module: Any, name: str, patch: Any, replace: Any, times: int) -> None:

@@ -42,6 +42,8 @@ _WIDEST = 2_048
 _SPARE = 6
 """Candidates beyond `k` that are scored anew, so that float32 does not decide between them."""
 _HALF = float(np.finfo(np.float16).max)
+_DIGITS = 2.0**-15
+"""Length of the shortest vector of one number that float16 holds to three digits (2^-10)."""
 _TRIES = 5
 """How often a file is opened anew that was replaced meanwhile."""
 
@@ -100,9 +102,9 @@ class Hnsw:
         Raises:
             ImportError: faiss is not installed.
             TypeError: They are no numbers.
-            SettingError: They are no matrix; one has a NaN or an infinity, is too long for
-                float16, or, but for cosine, longer than 1e15 or shorter than 1e-15. The message
-                names the row.
+            SettingError: They are no matrix; one has a NaN or an infinity, or, but for cosine, is
+                longer than 1e15 or shorter than 1e-15, or, for float16, holds more than 65,504 or
+                is shorter than `sqrt(d) / 32,768`. The message names the row.
         """
         graph.faiss()
         threads = whole_number("threads", threads, 0)
@@ -158,6 +160,15 @@ class Hnsw:
             )
         if not self.fp16:
             return
+        # Each number is off by up to 2^-25, however small it is.
+        least = _DIGITS * math.sqrt(vectors.shape[1])
+        short = (found > 0) & (found < least)
+        if short.any():
+            row = int(np.argmax(short))
+            raise _core.SettingError(
+                f"vectors[{row}]: the length of row {row} ({found[row]:g}) must be at least "
+                f"{least:g} for fp16=True: a shorter one loses its digits"
+            )
         for row in np.flatnonzero(found > _HALF).tolist():
             if np.abs(vectors[row]).max() > _HALF:
                 raise _core.SettingError(
