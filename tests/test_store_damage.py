@@ -119,6 +119,7 @@ def test_a_file_of_a_version_before_is_read_and_brought_up_to_date(path, version
         assert rows_of(store) == rows
         assert_sound(store)
         hits = store.search(vector=QUERY, k=5).as_dicts()
+        assert store.info()["version"] == version  # Not that of the tables known here.
         assert store._database._connection.execute("PRAGMA user_version").fetchone() == (version,)
     assert path.read_bytes() == before
     with opened(path) as store:
