@@ -633,14 +633,3 @@ def test_a_plan_reads_like_a_databases() -> None:
         "  because   the index is exact"
     )
     assert repr(index) == "ExactIndex(3 rows, 2 dimensions, cosine, 1 unranked)"
-
-
-@pytest.mark.skipif(os.name != "posix", reason="whether a process lives cannot be told")
-def test_what_a_killed_process_left_is_removed(tmp_path: Any) -> None:
-    ended = int(in_fresh_process("import os; print(os.getpid())"))
-    gone, alive = f".index.{ended}.x.tmp", f".index.{os.getpid()}.x.tmp"
-    others = [alive, ".index.x.tmp", f".other.{ended}.x.tmp", f".index.{ended}.x.txt"]
-    for name in (gone, *others):
-        (tmp_path / name).write_bytes(b"half")
-    Exact().build(np.eye(2)).save(tmp_path / "index")
-    assert {entry.name for entry in tmp_path.iterdir()} == {"index", *others}

@@ -411,6 +411,18 @@ def test_two_that_make_one_store_must_agree(tmp_path):
     assert_sound(first)
 
 
+@pytest.mark.parametrize("precision", ["float16", "float32"])
+def test_who_says_nothing_of_the_precision_takes_that_of_who_made_the_store(tmp_path, precision):
+    # What was never said was refused: that it was float32.
+    silent = opened(tmp_path / "kb")
+    first = opened(tmp_path / "kb", precision=precision)
+    first.load(words().split(TEXT, id="a"), min_chars=0, embed=True)
+    silent.load(words().split(TEXT.upper(), id="b"), min_chars=0, embed=True)
+    for store in (first, silent):
+        assert store.info()["precision"] == precision
+        assert_sound(store)
+
+
 # Strategies and parents.
 
 

@@ -15,6 +15,7 @@ import pytest
 
 import cantle
 from cantle.store import database as database_module
+from cantle.store import pieces
 from conftest import SLOW
 from processes import in_fresh_process
 from stores import WIDTH, assert_found, assert_sound, nearest, opened, rows_of, vector_of, words
@@ -118,6 +119,7 @@ def test_a_file_of_a_version_before_is_read_and_brought_up_to_date(path, version
         assert rows_of(store) == rows
         assert_sound(store)
         hits = store.search(vector=QUERY, k=5).as_dicts()
+        assert store.info()["version"] == version  # Not that of the tables known here.
         assert store._database._connection.execute("PRAGMA user_version").fetchone() == (version,)
     assert path.read_bytes() == before
     with opened(path) as store:
@@ -130,6 +132,24 @@ def test_a_file_of_a_version_before_is_read_and_brought_up_to_date(path, version
         assert_sound(store)
     with opened(path) as store:
         assert_sound(store)
+
+
+@pytest.mark.parametrize("version", range(1, database_module.VERSION))
+def test_a_reader_sees_what_a_version_before_was_brought_up_to(path, version, monkeypatch):
+    # What stood in place of the table that it lacked hid the table: the store was damaged, it said.
+    filled(path)
+    as_of_version(path, version)
+    monkeypatch.setattr(pieces, "PIECE", 64)
+    with opened(path, readonly=True) as reader:
+        reader.snapshot()
+        with opened(path) as store:
+            store.load(words(3).split_all(texts([3], 1), ids=["d3"]), embed=True, min_chars=0)
+            wanted = rows_of(store)
+            hits = store.search(vector=QUERY, k=5).as_dicts()
+            assert_sound(store)
+        assert rows_of(reader) == wanted
+        assert reader.search(vector=QUERY, k=5).as_dicts() == hits
+        assert_sound(reader)
 
 
 def test_a_version_before_is_brought_up_to_date(path, monkeypatch):

@@ -212,6 +212,26 @@ def test_what_is_no_answer_is_refused(answer, message, backfill):
     assert store.check() == []
 
 
+@pytest.mark.parametrize("how", ["load", "backfill", "sync"])
+def test_every_answer_may_be_in_the_same_memory(how):
+    # The chunks of one document got the vectors of the next.
+    held = np.zeros((9, WIDTH), np.float32)
+
+    class OneBuffer(Tokens):
+        def embed_chunks(self, chunks):
+            held[: len(chunks)] = Late(Tokens()).embed_chunks(chunks)
+            return held[: len(chunks)]
+
+    store = opened(embedder=OneBuffer())
+    texts, ids = [TEXT, "p q r s t u", TEXT.upper()], list("abc")
+    if how == "sync":
+        store.sync(texts, ids=ids, strategy=words(), min_chars=0)
+    else:
+        store.load(words().split_all(texts, ids=ids), min_chars=0, embed=how == "load")
+    store.backfill()
+    assert_right(store)
+
+
 def test_an_embedder_sees_the_chunks_that_are_to_be_embedded():
     seen = []
 

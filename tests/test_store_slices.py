@@ -1,10 +1,12 @@
 """Chunks that are a slice of what was cut replace those of their documents, and no others."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
+import cantle
 from stores import assert_sound, opened, words
 
 TEXT = "one two three four five six seven eight nine ten"
@@ -82,3 +84,22 @@ def test_what_could_not_be_cut_keeps_what_it_had_in_the_store():
     assert (loaded.documents, loaded.untouched) == (1, 1)
     assert texts_by_source(store) == {"a": ["p q"], "b": words().split(TEXT).texts}
     assert_sound(store)
+
+
+@pytest.mark.parametrize("pick", [[0, 0], [1, 0], [0, 1, 1], [0, 2, 1, 3]], ids=str)
+@pytest.mark.parametrize("above", [False, True])
+def test_chunks_that_are_there_twice_or_in_another_order_are_refused(pick, above):
+    # Two rows had one id, and neighbours were those of the order given here.
+    chunks = words(2, name="w").split_all(["a b", TEXT], ids=["x", "y"])[1:][pick]
+    name = "chunks"
+    if above:
+        chunks, name = words(1).split_within(chunks), "chunks.parents"
+    store = opened()
+    with pytest.raises(cantle.SettingError) as caught:
+        store.load(chunks, min_chars=0)
+    at = next(at for at, (one, other) in enumerate(pairwise(pick)) if one >= other)
+    assert str(caught.value) == (
+        f"{name} must be in the order of their ordinals, each once: 'y_w_{pick[at + 1]}' stands "
+        f"behind 'y_w_{pick[at]}'"
+    )
+    assert len(store.snapshot().sources) == 0

@@ -158,6 +158,34 @@ def test_two_that_backfill_at_once_agree(tmp_path):
     assert_sound(stores[0])
 
 
+@pytest.mark.parametrize("often", [1, 99])
+@pytest.mark.parametrize("how", ["build_index", "backfill", "sync"])
+def test_an_index_is_built_though_others_write_meanwhile(tmp_path, monkeypatch, often, how):
+    # That the store was written while its vectors were read was raised.
+    index = cantle.index.Hnsw(m=4, ef_construction=16)
+    store, other = (opened(tmp_path / "kb", index=index) for _ in range(2))
+    store.load(cut(0), min_chars=0, embed=True)
+    version, real = 0, cantle.store.snapshot.Snapshot.vectors
+
+    def vectors(snapshot, parts=None):
+        nonlocal version
+        if version < often and snapshot._database is store._database:
+            version += 1
+            other.load(cut(version), min_chars=0, embed=True)
+        return real(snapshot, parts)
+
+    monkeypatch.setattr(cantle.store.snapshot.Snapshot, "vectors", vectors)
+    if how == "sync":
+        store.sync(texts(0), ids=[f"d{doc}" for doc in range(DOCS)], strategy=words(4), min_chars=0)
+    else:
+        getattr(store, how)()
+    assert version
+    assert (tmp_path / "kb.hnsw").is_file()
+    monkeypatch.undo()
+    assert_of_one_moment(store)
+    assert_sound(store)
+
+
 def test_what_was_loaded_meanwhile_is_not_given_the_vectors_of_what_it_was(tmp_path):
     other = opened(tmp_path / "kb")
 

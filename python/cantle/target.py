@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from contextlib import suppress
+from functools import lru_cache
 from typing import IO
+
+from cantle.digest import digest
 
 
 class Target:
@@ -72,20 +76,33 @@ def sweep(path: str | os.PathLike[str]) -> None:
     if os.name != "posix":
         return
     folder, name = os.path.split(os.path.realpath(path))
-    begins = _begins(name)
+    # Nothing else: what stands beside `index.12` is not beside `index`.
+    left = re.compile(rf"{re.escape(_begins(name))}([0-9]+)\.[^.]+\.tmp")
     with suppress(OSError):
         for entry in os.scandir(folder):
-            if not (entry.name.startswith(begins) and entry.name.endswith(".tmp")):
-                continue
-            process = entry.name[len(begins) :].split(".")[0]
-            if process.isascii() and process.isdigit() and not _lives(int(process)):
+            found = left.fullmatch(entry.name)
+            if found and not _lives(int(found[1])):
                 with suppress(OSError):
                     os.unlink(entry.path)
 
 
 def _begins(name: str) -> str:
     """Return how the names of files begin that stand beside one until they are whole."""
-    return f".{name[:100]}."
+    # So many bytes: that is what file systems count.
+    short = os.fsencode(name)[:100].decode(errors="ignore")
+    return f".{short}.{_home()}-"
+
+
+@lru_cache(1)
+def _home() -> str:
+    """Return what tells where processes have their numbers: machines and containers share folders.
+
+    Of one that is somewhere else it cannot be told whether it lives.
+    """
+    told = [os.uname().nodename] if hasattr(os, "uname") else []
+    with suppress(OSError):
+        told.append(os.readlink("/proc/self/ns/pid"))
+    return digest("/".join(told).encode(), 4)
 
 
 def _lives(process: int) -> bool:

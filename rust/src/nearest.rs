@@ -49,7 +49,8 @@ pub fn scores(metric: Metric, rows: &[f32], places: &[i64], query: &[f32]) -> Op
         let row = rows.get(start..start.checked_add(width)?)?;
         scores.push(match metric {
             Metric::Cosine => {
-                let cosine = dot(row, query) / (dot(row, row).sqrt() * length);
+                let lengths = dot(row, row).sqrt() * length;
+                let cosine = if lengths > 0.0 { dot(row, query) / lengths } else { 0.0 };
                 ((cosine * STEPS).round_ties_even() / STEPS).clamp(-1.0, 1.0)
             }
             Metric::Product => dot(row, query),
@@ -77,10 +78,11 @@ fn squared_distance(a: &[f32], b: &[f32]) -> f64 {
 /// scores. What single precision cannot hold becomes its largest number.
 #[must_use]
 pub fn best(rows: &[i64], scores: &[f64], k: usize) -> (Vec<i64>, Vec<f32>) {
-    let mut found: Vec<(f64, i64)> = scores.iter().copied().zip(rows.iter().copied()).collect();
-    let order = |a: &(f64, i64), b: &(f64, i64)| -> Ordering {
-        b.0.partial_cmp(&a.0).unwrap_or(Ordering::Equal).then(a.1.cmp(&b.1))
-    };
+    // What is no number comes last, and a negative zero is equal to the other one.
+    let comparable = scores.iter().map(|score| score.max(f64::NEG_INFINITY) + 0.0);
+    let mut found: Vec<(f64, i64)> = comparable.zip(rows.iter().copied()).collect();
+    let order =
+        |a: &(f64, i64), b: &(f64, i64)| -> Ordering { b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)) };
     if k < found.len() {
         if k > 0 {
             found.select_nth_unstable_by(k - 1, order);
@@ -106,9 +108,25 @@ mod tests {
         assert_eq!(of(Metric::Cosine), [1.0, 1.0, 0.0, 1.0]);
         assert_eq!(of(Metric::Product), [25.0, 50.0, 0.0, 25.0]);
         assert_eq!(of(Metric::Distance), [-0.0, -5.0, -(29.0_f64.sqrt()), -0.0]);
+        let zero = [0.0; 3];
+        assert_eq!(scores(Metric::Cosine, &zero, &[0], &query).unwrap(), [0.0]);
+        assert_eq!(scores(Metric::Cosine, &[], &[0], &[]).unwrap(), [0.0]);
         for place in [-1, 3, i64::MAX] {
             assert_eq!(scores(Metric::Product, &rows, &[0, place], &query), None);
         }
+    }
+
+    #[test]
+    fn what_is_no_number_comes_last() {
+        let scores: Vec<f64> =
+            (0..64).map(|i| if i % 3 == 0 { f64::NAN } else { f64::from(i % 5) - 2.0 }).collect();
+        let rows: Vec<i64> = (0..64).collect();
+        let (found, points) = best(&rows, &scores, 64);
+        assert!(points[42..].iter().all(|&x| x == f32::MIN));
+        assert!(found[42..].iter().all(|row| row % 3 == 0));
+        assert!(points[..42].windows(2).all(|pair| pair[0] >= pair[1]));
+        let zeros = best(&[7, 3, 5], &[0.0, -0.0, 0.0], 3).0;
+        assert_eq!(zeros, [3, 5, 7]);
     }
 
     proptest! {

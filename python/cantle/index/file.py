@@ -57,6 +57,8 @@ class Stored:
     arrays: dict[str, NDArray[Any]]
     payload: NDArray[np.uint8]
     """Mapped, not read."""
+    file: tuple[int, int]
+    """Which file it is, whatever stands in its place by now; see `which`."""
 
 
 def write(
@@ -173,14 +175,23 @@ def read(path: str | os.PathLike[str], kind: str, stamp: bytes, whole: bool = Fa
             raise DamagedIndex(f"{name}: its contents are not as they were written")
         stream.seek(rest)
         told = json.loads(stream.read(at - rest))
-    if told["kind"] != kind:
-        raise StaleIndex(f"{name}: an index of the kind {told['kind']!r}, not {kind!r}")
-    mapped = np.asarray(np.memmap(path, np.uint8, "r", shape=(at,)))
+        if told["kind"] != kind:
+            raise StaleIndex(f"{name}: an index of the kind {told['kind']!r}, not {kind!r}")
+        # The file that was checked: another one may stand in its place by now.
+        mapped = np.asarray(np.memmap(stream, np.uint8, "r", shape=(at,)))
+        file = which(stream.fileno())
     return Stored(
         told["settings"],
         {key: _array(mapped, **entry) for key, entry in told["arrays"].items()},
         mapped[:end],
+        file,
     )
+
+
+def which(file: str | os.PathLike[str] | int) -> tuple[int, int]:
+    """Return what tells a file from others as long as it is mapped, by its path or descriptor."""
+    told = os.stat(file)
+    return told.st_dev, told.st_ino
 
 
 def _trailer(data: bytes, size: int, name: str, stamp: bytes) -> tuple[int, int, int, bytes, bytes]:

@@ -42,6 +42,10 @@ _WIDEST = 2_048
 _SPARE = 6
 """Candidates beyond `k` that are scored anew, so that float32 does not decide between them."""
 _HALF = float(np.finfo(np.float16).max)
+_DIGITS = 2.0**-15
+"""Length of the shortest vector of one number that float16 holds to three digits (2^-10)."""
+_TRIES = 5
+"""How often a file is opened anew that was replaced meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +102,9 @@ class Hnsw:
         Raises:
             ImportError: faiss is not installed.
             TypeError: They are no numbers.
-            SettingError: They are no matrix; one has a NaN or an infinity, is too long for
-                float16, or, but for cosine, longer than 1e15 or shorter than 1e-15. The message
-                names the row.
+            SettingError: They are no matrix; one has a NaN or an infinity, or, but for cosine, is
+                longer than 1e15 or shorter than 1e-15, or, for float16, holds more than 65,504 or
+                is shorter than `sqrt(d) / 32,768`. The message names the row.
         """
         graph.faiss()
         threads = whole_number("threads", threads, 0)
@@ -131,13 +135,13 @@ class Hnsw:
         Raises:
             ImportError: faiss is not installed.
             OSError: It cannot be read.
-            StaleIndex: It has another stamp, or is of another version.
+            StaleIndex: It has another stamp, is of another version, or was replaced meanwhile,
+                again and again.
             DamagedIndex: It is no such file, or not as it was written.
         """
         graph.faiss()
-        stored = file.read(path, _KIND, stamp, whole)
+        stored, nodes = _read(path, stamp, whole)
         told, arrays = stored.settings, stored.arrays
-        nodes = graph.open_mapped(os.fspath(path)) if len(stored.payload) else None
         rows = RowsOf(told["rows"], arrays.get("place"))
         if (0 if nodes is None else nodes.ntotal) != rows.nodes:
             raise file.DamagedIndex(f"{os.fspath(path)}: its parts do not fit each other")
@@ -156,6 +160,15 @@ class Hnsw:
             )
         if not self.fp16:
             return
+        # Each number is off by up to 2^-25, however small it is.
+        least = _DIGITS * math.sqrt(vectors.shape[1])
+        short = (found > 0) & (found < least)
+        if short.any():
+            row = int(np.argmax(short))
+            raise _core.SettingError(
+                f"vectors[{row}]: the length of row {row} ({found[row]:g}) must be at least "
+                f"{least:g} for fp16=True: a shorter one loses its digits"
+            )
         for row in np.flatnonzero(found > _HALF).tolist():
             if np.abs(vectors[row]).max() > _HALF:
                 raise _core.SettingError(
@@ -237,7 +250,7 @@ class HnswIndex(Index):
         nodes = self._walk(queries, asked, width)
         plan = asked.plan("hnsw", why, width)
         everything = len(asked.rows) == self._rows_of.ranked
-        if everything and self._rows_of.place is None and nodes.min() >= 0:
+        if everything and self._rows_of.place is None and nodes.min(initial=0) >= 0:
             points = scores(self.metric, self._scan.vectors, nodes, queries)
             return FoundAll(*best(nodes, points, asked.k), (plan,) * len(nodes))
         marks = None if everything else asked.rows.mask(len(self))
@@ -311,3 +324,18 @@ class HnswIndex(Index):
         points = scores(self.metric, self._scan.vectors, nodes[None], query[None])
         found, told = best(rows[None], points, plan.k)
         return Found(found[0], told[0], plan)
+
+
+def _read(path: str | os.PathLike[str], stamp: bytes, whole: bool) -> tuple[file.Stored, Any]:
+    """Return what a file holds, and its graph; None where it has no node.
+
+    faiss opens a path by itself. So that both are of one file, it must stand there still.
+    """
+    for _ in range(_TRIES):
+        stored = file.read(path, _KIND, stamp, whole)
+        if not len(stored.payload):
+            return stored, None
+        nodes = graph.open_mapped(os.fspath(path))
+        if file.which(path) == stored.file:
+            return stored, nodes
+    raise file.StaleIndex(f"{os.fspath(path)}: replaced while it was opened, {_TRIES} times")

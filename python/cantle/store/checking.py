@@ -9,7 +9,7 @@ import numpy as np
 
 from cantle.digest import hash_parts
 from cantle.store import writing
-from cantle.store.database import VERSION, Database, StoreError, setting
+from cantle.store.database import Database, StoreError, setting
 from cantle.store.parts import HASH, ROW, embedded_texts, hashes_of, unpacked
 from cantle.store.pieces import joined
 from cantle.store.searching import Searcher, damage_of_index, index_path
@@ -116,6 +116,7 @@ def facts(database: Database, searcher: Searcher, chosen: str) -> dict[str, Any]
             for name in ("embedder", "embedder_name", "dimensions", "precision")
         }
         waiting = writing.count_waiting(connection)
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         (page,) = connection.execute("PRAGMA page_size").fetchone()
         (characters,) = connection.execute(
@@ -138,7 +139,7 @@ def facts(database: Database, searcher: Searcher, chosen: str) -> dict[str, Any]
         )
     return {
         "path": database.path,
-        "version": VERSION,
+        "version": version,
         "generation": snapshot.generation,
         "documents": len(snapshot.sources),
         "characters": characters,

@@ -91,6 +91,8 @@ class Database:
         self.closed = False
         self._depth = 0
         self._still: tuple[int, ...] | None = None
+        self._older: int | None = None
+        """The version of a file that lacks what this one has; None where it lacks nothing."""
         self._connection: sqlite3.Connection | None = None
         with self._told():
             self._connection = self._connect()
@@ -156,6 +158,7 @@ class Database:
             )
         connection.execute("PRAGMA foreign_keys = ON")
         if self.readonly:
+            self._older = version if version < VERSION else None
             for step in range(version, VERSION):
                 connection.execute(_LACKED[step])
             return
@@ -180,11 +183,10 @@ class Database:
     def read(self) -> Iterator[sqlite3.Connection]:
         """Give the connection to one thread; what is read is of one moment."""
         with self.lock, self._told():
-            connection = self._opened()
             if self._depth:
-                yield connection
+                yield self._opened()
                 return
-            connection.execute("BEGIN")
+            connection = self._begun()
             self._depth += 1
             try:
                 yield connection
@@ -193,6 +195,23 @@ class Database:
                 connection.execute("COMMIT")
             if self._still is not None and self._still != self._seen():
                 raise Moved(f"{self.path}: written while it was read")
+
+    def _begun(self) -> sqlite3.Connection:
+        """Return the connection in a transaction that reads."""
+        connection, same = self._opened(), self._older is None
+        connection.execute("BEGIN")
+        if same:
+            return connection
+        try:
+            same = connection.execute("PRAGMA user_version").fetchone() == (self._older,)
+        finally:
+            if not same:
+                connection.execute("COMMIT")
+        if not same:  # What stands in place of a table would hide it.
+            self.rest()
+            connection = self._opened()
+            connection.execute("BEGIN")
+        return connection
 
     @contextmanager
     def write(self, *, counted: bool = True) -> Iterator[sqlite3.Connection]:

@@ -95,7 +95,8 @@ def _of_a_part(embedder: Embedder, owner: Owner, wanted: Sequence[Wanted]) -> ND
     documents = Documents((owner.text,), (owner.source,))
     chunks = Chunks(columns, documents, name=owner.strategy, unit="chars", chosen=True)
     answer = embedder.embed_chunks(chunks)  # type: ignore[attr-defined]
-    return checked(answer, len(wanted), 0, lambda at: wanted[at].called)
+    # The memory of an answer is the embedder's own: it may hold the next one in it.
+    return np.array(checked(answer, len(wanted), 0, lambda at: wanted[at].called))
 
 
 def _check_lengths(found: Vectors, wanted: dict[bytes, Wanted]) -> None:

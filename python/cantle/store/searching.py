@@ -400,13 +400,14 @@ def build_index(
     snapshot: Snapshot,
     index: Hnsw,
     blend: Blend,
+    vectors: NDArray[np.float32],
     threads: int,
     progress: Callable[[int, int], None] | None,
 ) -> None:
-    """Build the index of all rows that have a vector into the file beside the store."""
+    """Build the index of all rows that have a vector, these, into the file beside the store."""
     rows = np.flatnonzero(snapshot.embedded)
     weights = _weights(snapshot, blend, index.metric)
-    vectors = blend_rows(snapshot, rows, snapshot.vectors(), weights)
+    vectors = blend_rows(snapshot, rows, vectors, weights)
     built = index.build(vectors, threads=threads, progress=progress)
     parts = np.unique(snapshot.part[rows])
     cover = b"".join(snapshot.stamps[part] for part in parts.tolist())

@@ -35,7 +35,8 @@ class Settings:
     """What tells the embedder from others."""
     index: Auto | Exact | Hnsw
     blend: Blend
-    precision: str
+    precision: str | None
+    """None where nothing was said: the store's, `"float32"` of a new one."""
     by_document: bool
     """Whether the embedder makes vectors of whole documents: see `parts.hashes_of`."""
 
@@ -75,7 +76,7 @@ class Settings:
         index = index or _index_from(told)
         if isinstance(blend, EllipsisType):
             blend = checked_blend(json.loads(kept_blend))
-        settings = cls(embedder, given, index, blend, precision or kept or "float32", by_document)
+        settings = cls(embedder, given, index, blend, precision or kept, by_document)
         with database.read() as connection:
             settings._check_vectors(connection)
         return settings
@@ -140,10 +141,10 @@ class Settings:
             SettingError: They are no longer the store's: another process wrote since it was opened.
         """
         self._check_vectors(connection)
-        kept = setting(connection, "precision", self.precision)
-        if kept != self.precision:
+        kept = setting(connection, "precision", self.precision or "float32")
+        if self.precision not in (None, kept):
             raise _core.SettingError(f"precision ({self.precision!r}): the store's is {kept!r}")
-        set_setting(connection, "precision", self.precision)
+        set_setting(connection, "precision", kept)
         set_setting(connection, "index", _as_text(self.index))
         set_setting(connection, "blend", json.dumps(self.blend))
         if setting(connection, "embedder") is None and self.embedder is not None:

@@ -30,12 +30,15 @@ from cantle.store.searching import (
     is_stale,
 )
 from cantle.store.settings import Settings
+from cantle.store.snapshot import Snapshot
 from cantle.store.sync import Sync, Synced, batches_of
 from cantle.strategies.splitting import Splitting
 from cantle.structure import Blocks
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from numpy.typing import NDArray
 
 
 class Store(Reading):
@@ -152,7 +155,9 @@ class Store(Reading):
             progress: Called with how many texts are embedded, and how many there are.
 
         Raises:
-            SettingError: The strategy's name is there with other settings.
+            SettingError: The strategy's name is there with other settings; chunks, or those that
+                they were cut within, are not in the order of their documents and ordinals, or one
+                is there twice.
             TextError: A text is not UTF-8.
         """
         _check_chunks("chunks", chunks)
@@ -217,14 +222,23 @@ class Store(Reading):
             threads: How many threads build; 0 is one per core.
             progress: Called with how many vectors are in it, and how many there are.
         """
-        snapshot = self.snapshot()
-        chosen = chosen_index(self._settings.index, int(np.count_nonzero(snapshot.embedded)))
-        if not isinstance(chosen, Hnsw) or self._database.in_memory:
-            return False
         blend = self._settings.blend
-        if not rebuild and not is_stale(self._database, snapshot, chosen, blend):
+
+        def act() -> tuple[Snapshot, Hnsw, NDArray[np.float32]] | None:
+            snapshot = self.snapshot()
+            chosen = chosen_index(self._settings.index, int(np.count_nonzero(snapshot.embedded)))
+            if not isinstance(chosen, Hnsw) or self._database.in_memory:
+                return None
+            if not rebuild and not is_stale(self._database, snapshot, chosen, blend):
+                return None
+            return snapshot, chosen, snapshot.vectors()
+
+        # Rows and vectors of one moment: others may write all the while.
+        found = self._again(act)
+        if found is None:
             return False
-        build_index(self._database, snapshot, chosen, blend, threads, progress)
+        snapshot, chosen, vectors = found
+        build_index(self._database, snapshot, chosen, blend, vectors, threads, progress)
         with self._lock:
             self._searcher = None
         return True
@@ -386,8 +400,19 @@ class Store(Reading):
 def _check_chunks(name: str, chunks: object) -> None:
     if not isinstance(chunks, Chunks):
         raise TypeError(f"{name} must be Chunks, not {type(chunks).__qualname__}")
-    if np.any(np.diff(chunks.doc) < 0):
-        raise _core.SettingError(f"{name} must be in the order of their documents")
+    level: Chunks | None = chunks
+    while level is not None:
+        if np.any(np.diff(level.doc) < 0):
+            raise _core.SettingError(f"{name} must be in the order of their documents")
+        # Ids are made of it, and what stands beside a chunk is found by it.
+        wrong = (np.diff(level.doc) == 0) & (np.diff(level.ordinal) <= 0)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise _core.SettingError(
+                f"{name} must be in the order of their ordinals, each once: "
+                f"{level.ids[at + 1]!r} stands behind {level.ids[at]!r}"
+            )
+        level, name = level.parents, f"{name}.parents"
 
 
 def _part_to_add_to(connection: sqlite3.Connection, source: str, strategy: str) -> tuple[int, str]:

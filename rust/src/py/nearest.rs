@@ -1,7 +1,8 @@
 //! Scores of vectors, and the best of them.
 
 use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods,
+    Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2,
+    PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
 
@@ -25,8 +26,8 @@ pub(super) fn vector_scores<'py>(
     if vectors.shape()[1] != queries.shape()[1] || count != queries.shape()[0] {
         return Err(SettingError::new_err("vectors, places and queries do not fit each other"));
     }
-    let (rows, places, dimensions) = (vectors.as_slice()?, places.as_slice()?, queries.shape()[1]);
-    let queries = queries.as_slice()?;
+    let dimensions = queries.shape()[1];
+    let (rows, places, queries) = (lines(&vectors)?, lines(&places)?, lines(&queries)?);
     let found = detached(py, |poll| {
         let mut found = Vec::with_capacity(places.len());
         for query in 0..count {
@@ -50,7 +51,7 @@ pub(super) fn unit_rows<'py>(
     py: Python<'py>,
     vectors: PyReadonlyArray2<'py, f32>,
 ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-    let (data, shape) = (vectors.as_slice()?, [vectors.shape()[0], vectors.shape()[1]]);
+    let (data, shape) = (lines(&vectors)?, [vectors.shape()[0], vectors.shape()[1]]);
     detached(py, |_| Ok(units(data, shape[1])))?.into_pyarray(py).reshape(shape)
 }
 
@@ -68,7 +69,7 @@ pub(super) fn best_rows<'py>(
         return Err(SettingError::new_err("rows and scores do not fit each other"));
     }
     let (count, width) = (rows.shape()[0], rows.shape()[1]);
-    let (rows, scores) = (rows.as_slice()?, scores.as_slice()?);
+    let (rows, scores) = (lines(&rows)?, lines(&scores)?);
     let (found, points) = detached(py, |_| {
         let (mut found, mut points) = (Vec::new(), Vec::new());
         for line in 0..count {
@@ -82,6 +83,14 @@ pub(super) fn best_rows<'py>(
     let shape = [count, width.min(k)];
     let found: Bound<'py, PyArray1<i64>> = found.into_pyarray(py);
     Ok((found.reshape(shape)?, points.into_pyarray(py).reshape(shape)?))
+}
+
+/// The lines of a matrix, one behind the other; fails where its columns are.
+pub(super) fn lines<'a, T: Element>(matrix: &'a PyReadonlyArray2<'_, T>) -> PyResult<&'a [T]> {
+    if !matrix.is_c_contiguous() {
+        return Err(SettingError::new_err("a matrix is not in C order"));
+    }
+    Ok(matrix.as_slice()?)
 }
 
 /// Asks for an interrupt now and then: it takes longer than a query's scores.

@@ -12,6 +12,7 @@ use super::blocks::{format, tell};
 use super::columns::{array, dict};
 use super::enter::{attached, detached};
 use super::errors::SettingError;
+use super::nearest::lines;
 use super::texts::Texts;
 use super::tokenizer::Tokenizer;
 use crate::batch::asking::{Asked, asked_all, asked_measured};
@@ -218,9 +219,10 @@ type VectorParts<'py> = (PyReadonlyArray2<'py, f32>, Vec<usize>, PyRef<'py, Piec
 /// Gives each source the vectors of its pieces.
 fn give<'s>(sources: &mut [Source<'s>], vectors: Option<&'s VectorParts<'_>>) -> PyResult<()> {
     let Some((matrix, rows, pieces)) = vectors else { return Ok(()) };
-    let (data, width) = (matrix.as_slice()?, matrix.shape()[1]);
+    let (data, width) = (lines(matrix)?, matrix.shape()[1]);
     for (source, span) in sources.iter_mut().zip(rows.windows(2)) {
-        let data = data.get(span[0] * width..span[1] * width);
+        let (start, end) = (span[0].checked_mul(width), span[1].checked_mul(width));
+        let data = start.zip(end).and_then(|(start, end)| data.get(start..end));
         let data = data.ok_or_else(|| SettingError::new_err("vectors: rows that are not there"))?;
         source.vectors = Some(Vectors::new(data, width));
     }

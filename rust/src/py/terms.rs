@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 
 use super::enter::detached;
 use super::errors::SettingError;
+use super::nearest::lines;
 use super::texts::borrow;
 use crate::guard::Guard;
 use crate::meaning::vectors::{Vectors, means};
@@ -45,7 +46,7 @@ pub(super) fn mean_vectors<'py>(
     rows: PyReadonlyArray1<'py, u32>,
     ends: Vec<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (data, width) = (table.as_slice()?, table.shape()[1]);
+    let (data, width) = (lines(&table)?, table.shape()[1]);
     let rows = rows.as_slice()?;
     let found = detached(py, |_| Ok(means(Vectors::new(data, width), rows, &ends)))?;
     let found = found.ok_or_else(|| SettingError::new_err("rows: one is not in the table"))?;
