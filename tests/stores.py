@@ -13,6 +13,20 @@ import cantle
 
 WIDTH = 8
 
+PAGE = """# Guide
+
+Intro that is long enough to be kept.
+
+## Keys
+
+Rotate the key every ninety days, and revoke the previous one.
+
+| name | value |
+| --- | --- |
+| some key | a value of it |
+"""
+"""A document with a heading, prose and a table."""
+
 
 def vector_of(text: str) -> NDArray[np.float32]:
     """Return the vector of a text: bytes of its hash, so no two texts share one.

@@ -9,6 +9,7 @@ import pytest
 
 import cantle
 from stores import (
+    PAGE,
     WIDTH,
     Hashing,
     Other,
@@ -22,18 +23,6 @@ from stores import (
 )
 
 TEXT = "one two three four five six seven eight nine ten"
-PAGE = """# Guide
-
-Intro that is long enough to be kept.
-
-## Keys
-
-Rotate the key every ninety days, and revoke the previous one.
-
-| name | value |
-| --- | --- |
-| some key | a value of it |
-"""
 
 
 def test_a_new_store_is_empty():

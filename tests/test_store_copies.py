@@ -7,21 +7,7 @@ import pytest
 
 import cantle
 from processes import in_fresh_process
-from stores import opened, words
-
-PAGE = """# Guide
-
-Intro that is long enough to be kept.
-
-## Keys
-
-Rotate the key every ninety days, and revoke the previous one.
-
-| name | value |
-| --- | --- |
-| some key | a value of it |
-"""
-
+from stores import PAGE, opened, words
 
 COPIED = """
 import pickle, sys
