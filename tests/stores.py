@@ -13,6 +13,8 @@ import cantle
 
 WIDTH = 8
 
+TEXT = "one two three four five six seven eight nine ten"
+
 PAGE = """# Guide
 
 Intro that is long enough to be kept.

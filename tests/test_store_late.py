@@ -8,9 +8,7 @@ import pytest
 
 import cantle
 from cantle.embed import Late
-from stores import WIDTH, Hashing, opened, rows_of, vector_of, words
-
-TEXT = "one two three four five six seven eight nine ten"
+from stores import TEXT, WIDTH, Hashing, opened, rows_of, vector_of, words
 
 
 class Tokens:

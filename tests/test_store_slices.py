@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 import cantle
-from stores import assert_sound, opened, words
-
-TEXT = "one two three four five six seven eight nine ten"
+from stores import TEXT, assert_sound, opened, words
 
 
 def texts_by_source(store):
