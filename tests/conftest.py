@@ -1,4 +1,4 @@
-"""Hypothesis profiles for all tests.
+"""Hypothesis profiles for all tests, and what pytest itself is told.
 
 The fast profile is the default and takes the same examples in every run. The slow one looks for
 new ones: `make test-long`, or `CANTLE_SLOW_TESTS=1 pytest`.
@@ -6,6 +6,7 @@ new ones: `make test-long`, or `CANTLE_SLOW_TESTS=1 pytest`.
 
 import gc
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -34,3 +35,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Name functions by their argument: where they lie in memory differs between workers."""
     return argname if " at 0x" in repr(val) and not isinstance(val, str) else None
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return where a test may make a store."""
+    return tmp_path / "kb.cantle"

@@ -29,6 +29,10 @@ Rotate the key every ninety days, and revoke the previous one.
 """
 """A document with a heading, prose and a table."""
 
+QUERY = np.linspace(1, -1, WIDTH, dtype=np.float32)
+HNSW = cantle.index.Hnsw(m=4, ef_construction=16)
+"""A graph of few links, built in no time."""
+
 
 def vector_of(text: str) -> NDArray[np.float32]:
     """Return the vector of a text: bytes of its hash, so no two texts share one.
@@ -76,6 +80,22 @@ def opened(path: Any = ":memory:", **settings: Any) -> cantle.Store:
 def words(size: int = 4, overlap: int = 0, name: str | None = None) -> cantle.Window:
     """Return a strategy that cuts every so many words."""
     return cantle.Window(size, overlap, "words", name=name)
+
+
+def numbered(docs: Iterable[int], version: int = 0) -> list[str]:
+    """Return texts of which no word is in another one, nor in another version of it."""
+    return [" ".join(f"{doc}.{i}.{version}" for i in range(doc % 7 * 3 + 1)) for doc in docs]
+
+
+def filled(
+    path: Any, docs: Sequence[int] = range(30), version: int = 0, **settings: Any
+) -> list[tuple[str, str]]:
+    """Make a store of some documents; return its rows."""
+    with opened(path, **settings) as store:
+        chunks = words(3).split_all(numbered(docs, version), ids=[f"d{doc}" for doc in docs])
+        store.load(chunks, min_chars=0)
+        store.backfill()
+        return rows_of(store)
 
 
 def rows_of(store: cantle.Store) -> list[tuple[str, str]]:
