@@ -1,24 +1,17 @@
-"""Indexes that are asked for nothing, and files of indexes that others write meanwhile."""
+"""Indexes that are asked for nothing, or given what they cannot hold: words, or no row."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 import pytest
 
 import cantle
-from cantle import target
-from cantle.index import METRICS, Exact, Hnsw, StaleIndex, file, graph, hnsw
-from processes import in_fresh_process
+from cantle.index import METRICS, Auto, Exact, Hnsw, hnsw
+from index_vectors import VECTORS, scattered
 
 pytest.importorskip("faiss")
-
-
-def scattered(rows: int, dimensions: int = 3, seed: int = 1) -> Any:
-    """Return float32 vectors."""
-    return np.random.default_rng(seed).standard_normal((rows, dimensions)).astype(np.float32)
 
 
 @pytest.mark.parametrize("allow", [None, range(0, 900, 2), []], ids=["all", "half", "none"])
@@ -55,102 +48,130 @@ def test_vectors_that_are_too_short_for_half_the_bytes_are_refused(metric: str) 
         assert np.abs(found.scores - true.scores).max() < 1e-3 * scale
 
 
-def replacing(module: Any, name: str, patch: Any, replace: Any, times: int) -> None:
-    """Have a function replace a file before it does its work, so many times."""
-    real, left = getattr(module, name), [times]
+NAN, INF = float("nan"), float("inf")
+REFUSED: list[tuple[Any, type[Exception], str]] = [
+    (lambda: Exact("manhattan"), ValueError, "metric ('manhattan') must be one of cosine, ip, l2"),
+    (lambda: Hnsw(m=1), ValueError, "m (1) must be at least 2"),
+    (lambda: Hnsw(ef=0), ValueError, "ef (0) must be at least 1"),
+    (lambda: Hnsw(ef_construction=1.5), TypeError, "ef_construction (1.5) must be a whole number"),
+    (lambda: Hnsw(fp16=1), TypeError, "fp16 (1) must be True or False"),
+    (lambda: Auto(-1), ValueError, "exact_up_to (-1) must be at least 0"),
+    (lambda: Auto(hnsw=Exact()), TypeError, "hnsw (Exact(metric='cosine')) must be Hnsw"),
+    (
+        lambda: Exact().build([[1, 0], [NAN, 0]]),
+        cantle.SettingError,
+        "vectors[1]: row 1 holds NaN",
+    ),
+    (
+        lambda: Hnsw().build([[1, 0], [0, 1], [0, -INF]]),
+        cantle.SettingError,
+        "vectors[2]: row 2 holds an infinity, or more than float32 can hold",
+    ),
+    (
+        lambda: Exact().build([[1e300, 0]]),
+        cantle.SettingError,
+        "vectors[0]: row 0 holds an infinity, or more than float32 can hold",
+    ),
+    (
+        lambda: Exact().build([[1, 0], [1]]),
+        cantle.SettingError,
+        "vectors holds vectors of different lengths",
+    ),
+    (
+        lambda: Exact().build([1, 0]),
+        cantle.SettingError,
+        "vectors has the shape (2,); [rows, dimensions] is expected",
+    ),
+    (
+        lambda: Exact().build(np.empty((2, 0))),
+        cantle.SettingError,
+        "vectors has the shape (2, 0); [rows, dimensions] is expected",
+    ),
+    (
+        lambda: Exact().build([["a", "b"]]),
+        TypeError,
+        "vectors holds <U1 where numbers are expected",
+    ),
+    (
+        lambda: Hnsw(metric="l2").build([[1, 1], [1e17, 0]]),
+        cantle.SettingError,
+        "vectors[1]: the length of row 1 (1e+17) must be from 1e-15 to 1e+15",
+    ),
+    (
+        lambda: Hnsw(metric="l2", fp16=True).build([[1, 1], [1e5, 0]]),
+        cantle.SettingError,
+        "vectors[1]: row 1 holds more than float16 can hold",
+    ),
+    (
+        lambda: Exact().build(VECTORS).search([1, 0]),
+        cantle.SettingError,
+        "query has 2 numbers, the index 3",
+    ),
+    (
+        lambda: Exact().build(VECTORS).search([[1, 0, 0]]),
+        cantle.SettingError,
+        "query has the shape (1, 3); one vector is expected, search_all takes many",
+    ),
+    (
+        lambda: Exact().build(VECTORS).search([1, NAN, 0]),
+        cantle.SettingError,
+        "query holds NaN",
+    ),
+    (
+        lambda: Exact().build(VECTORS).search_all([[1, 0, 0], [INF, 0, 0]]),
+        cantle.SettingError,
+        "queries[1] holds an infinity, or more than float32 can hold",
+    ),
+    (
+        lambda: Exact().build(VECTORS).search_all([1, 0, 0]),
+        cantle.SettingError,
+        "queries has the shape (3,); [queries, dimensions] is expected",
+    ),
+    (
+        lambda: Exact().build(VECTORS).search_all([[1, 0]]),
+        cantle.SettingError,
+        "queries have 2 numbers, the index 3",
+    ),
+    (
+        lambda: Exact().build(VECTORS).search([1, 0, 0], 0),
+        cantle.SettingError,
+        "k (0) must be at least 1",
+    ),
+    (
+        lambda: Exact().build(VECTORS).search([1, 0, 0], True),
+        TypeError,
+        "k (True) must be a whole number",
+    ),
+    (
+        lambda: Exact().build(VECTORS).search([1, 0, 0], ef=0),
+        cantle.SettingError,
+        "ef (0) must be at least 1",
+    ),
+    (
+        lambda: Exact().build(VECTORS).search([1, 0, 0], allow=[True]),
+        cantle.SettingError,
+        "allow has 1 marks, the index 3 rows",
+    ),
+    (
+        lambda: Exact().build(VECTORS).search([1, 0, 0], allow=[0.5]),
+        TypeError,
+        "allow (float64 (1,)) must be a mask, an array of rows, a slice or a range",
+    ),
+    (
+        lambda: Exact().build(VECTORS).save("index", b"x" * 33),
+        cantle.SettingError,
+        "stamp has 33 bytes, at most 32 are kept",
+    ),
+    (
+        lambda: Exact().build(VECTORS).save("index", "x"),
+        TypeError,
+        "stamp ('x') must be bytes",
+    ),
+]
 
-    def act(*given: Any, **settings: Any) -> Any:
-        if left[0]:
-            left[0] -= 1
-            replace()
-        return real(*given, **settings)
 
-    patch.setattr(module, name, act)
-
-
-def test_an_index_is_of_one_file_though_it_is_replaced_meanwhile(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    # Rows were those of one file, and vectors those of the other.
-    path, rows = tmp_path / "index", scattered(40)
-    for kind in (Exact(), Hnsw(m=4, ef_construction=16)):
-        first, second = kind.build(rows).without(range(20)), kind.build(rows[::-1])
-        with monkeypatch.context() as patch:
-            first.save(path, b"stamp")
-            opens = (file.np, "memmap") if isinstance(kind, Exact) else (graph, "open_mapped")
-            replacing(*opens, patch, lambda index=second: index.save(path, b"stamp"), 1)
-            found = type(kind).open(path, b"stamp")
-        wanted = first if isinstance(kind, Exact) else second
-        assert found.unranked == wanted.unranked
-        for query in rows:
-            one, other = found.search(query, 3), wanted.search(query, 3)
-            assert one.rows.tolist() == other.rows.tolist()
-            assert one.scores.tolist() == other.scores.tolist()
-
-
-@pytest.mark.parametrize(
-    ("stamp", "times", "words"),
-    [(b"other", 1, "an index with the stamp"), (b"stamp", 99, "index: replaced while it was")],
-)
-def test_an_index_that_is_replaced_by_another_or_always_is_stale(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, stamp: bytes, times: int, words: str
-) -> None:
-    path, index = tmp_path / "index", Hnsw(m=4, ef_construction=16).build(scattered(40))
-    index.save(path, b"stamp")
-    replacing(graph, "open_mapped", monkeypatch, lambda: index.save(path, stamp), times)
-    with pytest.raises(StaleIndex, match=words):
-        Hnsw.open(path, b"stamp")
-
-
-@pytest.fixture
-def ended() -> int:
-    """Return the number of a process that lives no longer."""
-    return int(in_fresh_process("import os; print(os.getpid())"))
-
-
-@pytest.mark.skipif(os.name != "posix", reason="whether a process lives cannot be told")
-def test_what_a_killed_process_left_is_removed(tmp_path: Any, ended: int) -> None:
-    home = target._home()
-    gone, alive = f".index.{home}-{ended}.x.tmp", f".index.{home}-{os.getpid()}.x.tmp"
-    others = [alive, ".index.x.tmp", f".other.{home}-{ended}.x.tmp", f".index.{home}-{ended}.x.txt"]
-    for name in (gone, *others):
-        (tmp_path / name).write_bytes(b"half")
-    Exact().build(np.eye(2)).save(tmp_path / "index")
-    assert {entry.name for entry in tmp_path.iterdir()} == {"index", *others}
-
-
-@pytest.mark.skipif(os.name != "posix", reason="whether a process lives cannot be told")
-def test_what_is_written_beside_files_of_like_names_or_elsewhere_stays(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, ended: int
-) -> None:
-    # The number in the name of a file was taken for that of a process, and so was that of a process
-    # in another container: what they wrote was gone when it was to be moved into its place.
-    index = Exact().build(np.eye(2))
-    home = target._home()
-    names = [f"index.{ended}", f"index.{home}-{ended}", f"index.{home}-{ended}.x.tmp", "index"]
-    for name in names:
-        with monkeypatch.context() as patch:
-            if name == "index":
-                patch.setattr(target, "_home", lambda: "elsewhere")
-                patch.setattr(os, "getpid", lambda: ended)
-            written = target.Target(str(tmp_path / name))
-        index.save(tmp_path / "index")
-        written.commit()
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted(names)
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["x" * 255, "\u6f22" * 85, "\U0001f600" * 63, "a\udcff" * 99],
-    ids=["ascii", "three bytes", "four bytes", "no text"],
-)
-def test_names_as_long_as_they_may_be(tmp_path: Any, name: str) -> None:
-    # Of names that are not ASCII what stands beside had a name that was too long.
-    index = Exact().build(np.eye(2))
-    try:
-        (tmp_path / name).write_bytes(b"")
-    except OSError:
-        pytest.skip("there can be no file of this name")
-    index.save(tmp_path / name)
-    assert os.listdir(tmp_path) == [name]
-    assert len(Exact.open(tmp_path / name)) == 2
+@pytest.mark.parametrize(("call", "error", "words"), REFUSED, ids=[words for *_, words in REFUSED])
+def test_what_is_refused(call: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error) as raised:
+        call()
+    assert str(raised.value) == words
