@@ -17,19 +17,17 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 
 import cantle
-from cantle.bench import measure, memory, peers, rounds
-from cantle.bench.corpus import Corpus
-from cantle.bench.faults import faults, faults_of_ours
+from cantle.bench import measure, peers, rounds
 from cantle.bench.peers import Library, Peer
 from cantle.bench.plot import svg
 from cantle.bench.table import markdown
 from cantle.strategies import Splitting
 from cli_runs import TEXT, Result, cli, write
 from processes import environment
+from test_bench_peers import broken
 
 WORDS = "--units=words"
 QUICK = ("--rounds", "1", "--threads", "1")
@@ -71,20 +69,6 @@ def windows(question: Splitting) -> Peer | None:
         return [(at, min(at + size + 1, len(text))) for at in range(0, len(text), size + 1)]
 
     return Peer(cut, lambda answer: answer)
-
-
-def broken(question: Splitting) -> Peer | None:
-    """Fails at work."""
-
-    def cut(text: str) -> None:
-        raise ValueError("no such luck")
-
-    return Peer(cut, lambda answer: [])
-
-
-def endless(question: Splitting) -> Peer | None:
-    """Does not end."""
-    return Peer(lambda text: time.sleep(60), lambda answer: [])
 
 
 def incomplete(question: Splitting) -> Peer | None:
@@ -239,6 +223,19 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_measured() -> None:
     assert sum(written()["corpus"]["skipped"].values()) == 3
 
 
+@here
+def test_answers_that_differ_between_threads_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(request: measure.Request, timeout: float | None) -> measure.Answer:
+        answer = measure.measure(request)
+        return answer | ({"hash": "another"} if request.threads == 2 else {})
+
+    monkeypatch.setattr(rounds, "in_a_process", run)
+    write("a.txt")
+    arguments = ("--strategies=window", WORDS, "--threads=1,2", "--rounds=1", "--json=out.json")
+    assert bench("a.txt", *arguments).status == 1
+    assert [row["faults"] for row in written()["results"]] == [{}, {"answers_differ": 1}]
+
+
 # Other libraries
 
 
@@ -290,22 +287,6 @@ def test_a_peer_that_fails_is_named_and_the_rest_is_measured(
     assert (two["failed"], two["seconds"]) == ("it needs more: pip install nowhere", None)
 
 
-def test_a_peer_that_does_not_end_is_ended(tmp_path: Path) -> None:
-    corpus = Corpus.write(str(tmp_path), [TEXT])
-    library = Library("pytest", "pytest", endless)
-    request = measure.Request("peer", corpus, cantle.Window(9), library=library)
-    with pytest.raises(measure.Failed, match=r"^it took more than 1 s$"):
-        measure.in_a_process(request, 1.0)
-
-
-def test_why_a_process_failed_is_told(tmp_path: Path) -> None:
-    corpus = Corpus.write(str(tmp_path), [TEXT])
-    library = Library("pytest", "pytest", broken)
-    request = measure.Request("peer", corpus, cantle.Window(9), library=library)
-    with pytest.raises(measure.Failed, match=r"^ValueError: no such luck$"):
-        measure.in_a_process(request)
-
-
 @here
 def test_a_peer_that_is_not_installed_is_named(add: Callable[[str, Any], None]) -> None:
     write("a.txt")
@@ -324,115 +305,6 @@ def test_peers_have_a_thread_to_be_compared_with(add: Callable[[str, Any], None]
     arguments = ("--units=chars", "--strategies=window", "--threads=2", "--rounds=1")
     bench("a.txt", *arguments, "--against=fake", "--json=out.json")
     assert [row["threads"] for row in written()["results"]] == [1, 2, 1]
-
-
-INSTALLED = [name for name, library in peers.LIBRARIES.items() if library.installed]
-
-
-@pytest.mark.parametrize("name", INSTALLED)
-@pytest.mark.parametrize(
-    "question",
-    [
-        cantle.Window(60, 7, "chars"),
-        cantle.Recursive(60, unit="chars"),
-        cantle.Sentence(60, unit="chars"),
-        cantle.Window(20, 4),
-        cantle.Recursive(20),
-        cantle.Sentence(20),
-    ],
-    ids=repr,
-)
-def test_a_library_answers_in_chunks_of_the_text(name: str, question: Splitting) -> None:
-    library = peers.LIBRARIES[name]
-    peer = library.adapt(question)
-    if peer is not None:
-        answer = peer.read(peer.cut(TEXT * 5))
-        assert len(answer) > 3
-        assert faults(TEXT * 5, answer, question) == {}
-
-
-@pytest.mark.parametrize("name", INSTALLED)
-def test_what_others_do_not_have_is_not_answered(name: str) -> None:
-    library = peers.LIBRARIES[name]
-    for question in (
-        cantle.Whole(),
-        cantle.Recursive(9, unit="words"),
-        cantle.Recursive(9, unit="bytes"),
-        cantle.Recursive(9, unit="chars", min_size=5),
-    ):
-        assert library.adapt(question) is None
-
-
-# Faults
-
-QUESTION = cantle.Window(4, unit="chars")
-FOUND: list[tuple[str, Any, dict[str, int]]] = [
-    ("ab cd ef", [(0, 2), (3, 5), (6, 8)], {}),
-    ("ab cd ef", [(0, 3), (2, 5), (5, 8)], {}),
-    ("ab cd ef", [(0, 2), (6, 8)], {"characters_lost": 2}),
-    ("ab cd ef", [(0, 5), (5, 8)], {"over_limit": 1}),
-    ("ab cd ef", [(0, 2), (3, 5), (6, 9)], {"bad_spans": 1, "characters_lost": 2}),
-    ("ab cd ef", [(0, 2), (2, 2), (3, 5), (6, 8)], {"bad_spans": 1}),
-    ("ab cd ef", [(6, 8), (0, 2), (3, 5)], {"bad_spans": 2, "characters_lost": 4}),
-    ("ab cd ef", [], {"characters_lost": 6}),
-    ("ab cd ef", ["ab", "cd", "ef"], {}),
-    ("ab cd ef", ["ab c", "d ef"], {}),
-    ("ab ab ab", ["ab", "ab", "ab"], {}),
-    ("ab ab ab", ["ab", "ab"], {"characters_lost": 2}),
-    ("ab cd ef", ["ab", "cd", "e\ufffd"], {"not_found": 1, "characters_lost": 2}),
-    ("ab cd ef", ["ab cd", "ef"], {"over_limit": 1}),
-    ("ab cd ef", [(0, 2, "ab"), (3, 5, "cd"), (6, 8, "ef")], {}),
-    ("ab cd ef", [(0, 2, "ab"), (4, 6, "cd"), (6, 8, "ef")], {"wrong_offsets": 1}),
-    ("äb cd", [(0, 3, "äb"), (4, 6, "cd")], {"wrong_offsets": 2}),
-    ("ab cd", [(0, 2, "ab"), (3, 9, "cd")], {"wrong_offsets": 1}),
-    (
-        "ab cd",
-        [(0, 2, "ab"), (-2, 0, "x")],
-        {"wrong_offsets": 1, "not_found": 1, "characters_lost": 2},
-    ),
-    ("", [], {}),
-]
-
-
-@pytest.mark.parametrize(("text", "answer", "expected"), FOUND)
-def test_faults(text: str, answer: Any, expected: dict[str, int]) -> None:
-    assert faults(text, answer, QUESTION) == expected
-
-
-def test_chunks_that_repeat_text_are_found_where_they_lie() -> None:
-    question = cantle.Window(8, 4, "chars", trim=False)
-    for text in ("abababababababababab", "aaaaaaaaaaaaaaaaaaaaaaa", "one two one two one two one"):
-        assert faults(text, list(question.split(text).texts), question) == {}
-
-
-def test_our_own_faults_are_found() -> None:
-    texts = ["ab cd ef", "", "gh"]
-    chunks = QUESTION.split_all(texts)
-    assert faults_of_ours(texts, chunks, QUESTION) == {}
-    assert faults_of_ours(texts, chunks, cantle.Window(1, unit="chars")) == {"over_limit": 3}
-    lost = chunks[np.arange(len(chunks)) != 1]
-    assert faults_of_ours(texts, lost, QUESTION)["characters_lost"] == 3
-
-
-def test_what_is_flagged_is_no_fault() -> None:
-    family = "\N{MAN}\u200d\N{WOMAN}\u200d\N{GIRL}"
-    question = cantle.Window(2, unit="chars")
-    chunks = question.split_all([family])
-    assert chunks.flags[0] & cantle.OVERSIZE
-    assert faults_of_ours([family], chunks, question) == {}
-
-
-@here
-def test_answers_that_differ_between_threads_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(request: measure.Request, timeout: float | None) -> measure.Answer:
-        answer = measure.measure(request)
-        return answer | ({"hash": "another"} if request.threads == 2 else {})
-
-    monkeypatch.setattr(rounds, "in_a_process", run)
-    write("a.txt")
-    arguments = ("--strategies=window", WORDS, "--threads=1,2", "--rounds=1", "--json=out.json")
-    assert bench("a.txt", *arguments).status == 1
-    assert [row["faults"] for row in written()["results"]] == [{}, {"answers_differ": 1}]
 
 
 # What is written
@@ -478,16 +350,6 @@ def test_a_cell_of_markdown_holds_no_bar() -> None:
     assert (
         markdown(["a", "n"], [["x|y", "1"]]) == "| a    |   n |\n| ---- | --: |\n| x\\|y |   1 |\n"
     )
-
-
-def test_memory_is_told() -> None:
-    memory.forget_peak()
-    before = memory.held()
-    if not before:
-        pytest.skip("the system does not tell")
-    block = bytearray(b"x") * 50_000_000
-    assert memory.peak() - before > 40_000_000
-    assert len(block) == 50_000_000
 
 
 # Wrong calls
@@ -564,10 +426,3 @@ def test_ctrl_c_ends_it_and_leaves_nothing(tmp_path: Path) -> None:
     assert (process.returncode, out, err) == (130, "", "cantle: interrupted\n")
     assert list(folder.iterdir()) == []
     assert not Path("out.json").exists()
-
-
-def test_a_reference_for_every_vocabulary_that_others_have() -> None:
-    for name in peers._ENCODINGS:
-        text = "Words,  12345 of them\n\n\u6f22\u5b57 <|endoftext|>"
-        expected = cantle.Tokenizer.from_name(name).encode(text).ids.tolist()
-        assert peers.reference(name).encode_ordinary(text) == expected
