@@ -2,17 +2,22 @@
 //! else.
 //!
 //! * [`pieces`]: what is embedded: sentences, and blocks that stay whole
+//! * [`plan`]: how large they are, as chunks
 //! * [`vectors`]: how far the vectors of neighbours are apart
 //! * [`threshold`]: what distance is far
 //! * [`turns`]: where chunks end, by a distance
-//! * [`optimal`]: where they end, by the best of all segmentations
+//! * [`optimal`]: where they end, by the best of all segmentations; [`fitting`]: which chunks fit, and
+//!   the cheapest of them; [`lanes`]: for several penalties at once
 //! * [`neighbours`]: neighbours joined, the likest first
 //! * [`hierarchical`]: the levels above chunks that are made so, or top down
 
+mod fitting;
 pub mod hierarchical;
+mod lanes;
 pub mod neighbours;
 pub mod optimal;
 pub mod pieces;
+pub mod plan;
 pub mod threshold;
 pub mod turns;
 pub mod vectors;
@@ -21,13 +26,12 @@ use std::cell::RefCell;
 
 use crate::blocks::Format;
 use crate::error::{Error, Result};
-use crate::guard::Guard;
-use crate::pack::Limit;
 use crate::ruler::Ruler;
 use crate::structure::depth::Depth;
 use crate::structure::prefix::Template;
 use crate::text::Text;
 use pieces::Piece;
+use plan::Plan;
 use threshold::Threshold;
 use turns::Turns;
 use vectors::Vectors;
@@ -130,7 +134,7 @@ impl<'v> Reading<'v> {
                 (turns, far)
             }
             Ends::Best => {
-                let ends = optimal::ends(vectors, plan)?;
+                let ends = optimal::ends(vectors, &distances, plan)?;
                 (Turns::at(ends.into_iter(), 0, 1), f64::NAN)
             }
         };
@@ -149,55 +153,5 @@ impl<'v> Reading<'v> {
             return Ok(compared);
         }
         Err(Error::Setting(format!("vectors: {} for {row} pieces", self.vectors.len())))
-    }
-}
-
-/// The pieces of a text, with what says how large they are.
-pub struct Plan<'a, 't, R: ?Sized> {
-    /// How the text is cut.
-    pub meaning: &'a Meaning,
-    /// The text.
-    pub text: &'a Text<'t>,
-    /// What says how long its parts are.
-    pub ruler: &'a R,
-    /// The budget of a chunk.
-    pub limit: Limit,
-    /// From which place on a chunk that starts there leaves how many units free.
-    pub reserved: &'a [(usize, usize)],
-    /// Where the first piece starts, the blanks before it included.
-    pub start: usize,
-    /// The pieces.
-    pub pieces: &'a [Piece],
-    /// Asked by every loop.
-    pub guard: &'a Guard<'a>,
-}
-
-impl<R: Ruler + ?Sized> Plan<'_, '_, R> {
-    /// Where a piece starts, the blanks before it included.
-    fn open(&self, piece: usize) -> usize {
-        piece.checked_sub(1).map_or(self.start, |before| self.pieces[before].end)
-    }
-
-    /// Units that a chunk from this piece on may have.
-    fn budget(&self, piece: usize) -> usize {
-        if self.reserved.is_empty() {
-            return self.limit.size;
-        }
-        let (open, close) = (self.open(piece), self.pieces[piece].end);
-        let start = if self.limit.trim { self.text.trim_start(open, close) } else { open };
-        self.limit.left(self.reserved, start)
-    }
-
-    /// Units in the pieces `first..=last`, as a chunk.
-    fn size(&self, first: usize, last: usize) -> Result<usize> {
-        let open = self.open(first);
-        let close = self.pieces[last].end;
-        if !self.limit.trim {
-            return self.ruler.size(open, close);
-        }
-        match self.text.trim(open, close) {
-            Some((start, end)) => self.ruler.size(start, end),
-            None => Ok(0),
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! What distance between neighbours is far.
 
-use super::{Meaning, Plan};
+use super::Meaning;
+use super::plan::Plan;
 use crate::error::Result;
 use crate::ruler::Ruler;
 
@@ -50,10 +51,11 @@ fn percentile(distances: &[f64], share: f64) -> f64 {
 ///
 /// Chunks are tried by the sizes of the pieces, taken to add up.
 fn for_target<R: Ruler + ?Sized>(distances: &[f64], plan: &Plan<'_, '_, R>) -> Result<f64> {
-    let sizes = (0..plan.pieces.len()).map(|i| plan.size(i, i)).collect::<Result<Vec<usize>>>()?;
+    let edges = plan.edges();
+    let sizes = (0..plan.pieces.len()).map(|i| edges.size(i, i)).collect::<Result<Vec<usize>>>()?;
     let total: usize = sizes.iter().sum();
     let Meaning { least, fewest, .. } = *plan.meaning;
-    let room: Vec<usize> = (0..sizes.len()).map(|piece| plan.budget(piece)).collect();
+    let room: Vec<usize> = (0..sizes.len()).map(|piece| edges.budget(piece)).collect();
     let chunks = |far: f64| {
         let (mut chunks, mut open, mut first) = (1_usize, sizes[0], 0);
         for (i, &distance) in distances.iter().enumerate() {
