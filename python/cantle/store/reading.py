@@ -168,8 +168,8 @@ class Reading:
             candidates: How many are handed to `rerank`.
 
         Raises:
-            SettingError: What is asked is missing, or has another length or a NaN; k is below 1; a
-                condition or a mode names what is not there.
+            SettingError: What is asked is missing or blank, or has another length or a NaN; k is
+                below 1; a condition or a mode names what is not there.
         """
         return self.search_all(
             [question],
@@ -301,6 +301,8 @@ class Reading:
         for at, question in enumerate(questions):
             if question is not None and not isinstance(question, str):
                 raise TypeError(f"questions[{at}] ({question!r}) must be str")
+            if question is not None and not question.strip():
+                raise _core.SettingError(f"questions[{at}] ({question!r}) must not be blank")
             if question is None and vectors is None:
                 raise _core.SettingError("neither a question nor a vector is given")
         if vectors is not None:
@@ -312,6 +314,6 @@ class Reading:
             return list(zip(questions, given, strict=True))
         if mode == "text" or not questions:
             return [(question, None) for question in questions]
-        texts = [question or "" for question in questions]
+        texts = [question for question in questions if question is not None]
         found = embed_all(self.embedder, texts, called=lambda at: f"questions[{at}]")
         return list(zip(questions, found, strict=True))
