@@ -106,7 +106,7 @@ class Reading:
             )
             if weights
         )
-        return f"{chosen!r}, vectors of {identity(self.embedder)}" + (
+        return f"{chosen!r}, vectors of {units.readable(identity(self.embedder))}" + (
             f"; {blended}" if blended else ""
         )
 

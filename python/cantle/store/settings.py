@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from types import EllipsisType
 from typing import TYPE_CHECKING
 
-from cantle import _core
+from cantle import _core, units
 from cantle.chunk import preview
 from cantle.embed.door import Embedder, identity, reads_documents
 from cantle.embed.named import resolve
@@ -113,8 +113,9 @@ class Settings:
         """
         if known is None or known == self.identity:
             return
-        # Of a function without a fingerprint an identity holds all its code.
-        there, given = preview(known, _MOST_SHOWN), preview(self.identity, _MOST_SHOWN)
+        there, given = (
+            preview(units.readable(told), _MOST_SHOWN) for told in (known, self.identity)
+        )
         if there == given:
             given = "one with other code or values"
         raise _core.SettingError(
