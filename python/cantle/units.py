@@ -167,6 +167,12 @@ def _code(code: CodeType) -> str:
     return f"{code.co_code.hex()} {code.co_names} {_plain(code.co_consts)}"
 
 
+def seen_by_model(unit: Unit) -> str | Tokenizer | Callable[[str], int]:
+    """Return the unit that counts what a model sees of a text: its special tokens as well."""
+    resolved = resolve(unit)
+    return resolved.with_special() if isinstance(resolved, Tokenizer) else resolved
+
+
 def for_core(unit: str | Tokenizer | Callable[[str], int]) -> object:
     """Return the object that `_core.Splitter` takes as unit."""
     return unit._core if isinstance(unit, Tokenizer) else unit

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cantle import _core, units
 from cantle.chunk import preview
-from cantle.embed.door import Embedder, identity, reads_documents
+from cantle.embed.door import Embedder, identity, reads_documents, token_limit
 from cantle.embed.named import resolve
 from cantle.index import Auto, Exact, Hnsw
 from cantle.store.database import Database, set_setting, setting
@@ -94,6 +94,17 @@ class Settings:
                 "embedder: the store's was an object without a name: open it with embedder="
             )
         return resolve(self.embedder)
+
+    @property
+    def token_limit(self) -> tuple[int, units.Unit] | None:
+        """The most tokens of a text that the embedder takes, and what counts them.
+
+        None where it takes any; and where it is not at hand, as texts may be loaded without it.
+        """
+        try:
+            return token_limit(self.callable)
+        except (_core.SettingError, ImportError):
+            return None
 
     def with_embedder(self, embedder: Embedder | str) -> Settings:
         """Return the settings with another embedder."""

@@ -158,14 +158,23 @@ class Store(Reading):
             SettingError: The strategy's name is there with other settings; chunks, or those that
                 they were cut within, are not in the order of their documents and ordinals, or one
                 is there twice.
-            TextError: A text is not UTF-8.
+            TextError: A text is not UTF-8; a chunk has more tokens than the embedder takes.
         """
         _check_chunks("chunks", chunks)
         if parents is not None and parents is not chunks.parents:
             raise _core.SettingError("parents must be the chunks that these were cut within")
-        checked = check(chunks, min_chars=min_chars)
         embedder = self.embedder if embed else None
+        checked = self._checked(chunks, min_chars)
         return self._write(chunks, checked, embedder, batch_size, progress)
+
+    def _checked(self, chunks: Chunks, min_chars: int) -> Check:
+        """Return what is to be left out; what the embedder would refuse is told before it is asked.
+
+        Raises:
+            TextError: A chunk has more tokens than the embedder takes.
+        """
+        most, unit = self._settings.token_limit or (None, None)
+        return check(chunks, most, unit=unit, min_chars=min_chars)
 
     def _write(
         self,
