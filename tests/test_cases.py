@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from cases import expanding, searching
+from cases import embedding, expanding, searching
 from cases.adapter import CASES, CHECKS, HERE, Outcome, why_pending
 
 for name in ("chunk", "document", "error", "structure", "work"):  # They add theirs to `CHECKS`.
@@ -28,6 +28,8 @@ def test_case(name):
         outcome, checks = searching.Search(case), searching.CHECKS
     elif case["call"]["op"] == "expand":
         outcome, checks = expanding.Expansion(case), expanding.CHECKS
+    elif case["call"]["op"] == "embed_chunks":
+        outcome, checks = embedding.Embedded(case), CHECKS
     else:
         outcome, checks = Outcome(case), CHECKS
     for given in case["expected"]:
