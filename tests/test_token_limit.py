@@ -35,7 +35,7 @@ def cut(size, unit="words", strategy=cantle.Recursive):
 
 def told(tokens, most, size):
     """Return how the message begins."""
-    cut_with = "" if size is None else f", and size ({size}) is in words"
+    cut_with = "" if size is None else f", and the chunks were cut with size ({size}) in words"
     return (
         f"chunk 'b_recursive_0' has {tokens} tokens with what stands before it and the model's "
         f"special tokens; the model takes {most} (max_model_tokens){cut_with}: cut with a smaller "
@@ -160,4 +160,7 @@ def test_the_command_tells_it_before_a_request(tmp_path):
         assert result.status == 1
         (problem,) = result.problems
         assert problem.startswith("cantle: chunk 'a.txt_recursive_0' has ")
-        assert "takes 512 (max_model_tokens), and size (2000) is in cl100k_base" in problem
+        assert (
+            "takes 512 (max_model_tokens), and the chunks were cut with size (2000) in cl100k"
+            in problem
+        )

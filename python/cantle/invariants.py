@@ -215,7 +215,7 @@ def check(
     if errors == "raise" and tokens is not None:
         # A blank or empty one is not embedded, whatever it counts.
         for row in np.flatnonzero((reasons & np.uint32(_SKIPS)) == TOO_LONG.bit).tolist():
-            cut = f", and size ({chunks.limit}) is in {chunks.unit}"
+            cut = f", and the chunks were cut with size ({chunks.limit}) in {chunks.unit}"
             raise _core.TextError(
                 f"chunk {chunks[row].id!r} has {tokens[row]} tokens with what stands before it and "
                 f"the model's special tokens; the model takes {max_model_tokens} "
