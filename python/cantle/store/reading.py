@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from cantle import _core, units
+from cantle.documents import check_not_blank
 from cantle.embed.door import Embedder, embed_all, identity
 from cantle.limits import whole
 from cantle.store.budget import fill
@@ -299,11 +300,9 @@ class Reading:
         if isinstance(questions, str):
             raise TypeError("questions must be a sequence of strings; use search for one")
         for at, question in enumerate(questions):
-            if question is not None and not isinstance(question, str):
-                raise TypeError(f"questions[{at}] ({question!r}) must be str")
-            if question is not None and not question.strip():
-                raise _core.SettingError(f"questions[{at}] ({question!r}) must not be blank")
-            if question is None and vectors is None:
+            if question is not None:
+                check_not_blank(f"questions[{at}]", question)
+            elif vectors is None:
                 raise _core.SettingError("neither a question nor a vector is given")
         if vectors is not None:
             given = np.asarray(vectors, np.float32)

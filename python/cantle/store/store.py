@@ -11,7 +11,7 @@ import numpy as np
 
 from cantle import _core, units
 from cantle.chunks import Chunks
-from cantle.documents import Documents, Text, check_writable
+from cantle.documents import Documents, Text, check_not_blank, check_writable
 from cantle.embed.door import BATCH_SIZE, Embedder, Progress, embed_all
 from cantle.index import Auto, Exact, Hnsw
 from cantle.invariants import Check, check
@@ -268,10 +268,7 @@ class Store(Reading):
             SettingError: There is no such document or strategy, or the strategy's chunks are not
                 searched, being parents of others; the text is blank.
         """
-        if not isinstance(text, str):
-            raise TypeError(f"text ({text!r}) must be str")
-        if not text.strip():
-            raise _core.SettingError(f"text ({text!r}) must not be blank")
+        check_not_blank("text", text)
         check_writable("text", text)
         with self._database.read() as connection:
             _part_to_add_to(connection, source, strategy)  # Before anything is paid for.
