@@ -1,12 +1,15 @@
 """Every case of `cases/public.json` runs, or waits in `cases/pending.json` for what is missing."""
 
+import importlib
 import json
 
 import pytest
 
-import cases.structure_checks  # noqa: F401  It adds its checks to `CHECKS`.
-from cases import expanding, searching
+from cases import embedding, expanding, searching
 from cases.adapter import CASES, CHECKS, HERE, Outcome, why_pending
+
+for name in ("chunk", "document", "error", "structure", "work"):  # They add theirs to `CHECKS`.
+    importlib.import_module(f"cases.{name}_checks")
 
 PENDING = json.loads((HERE / "pending.json").read_text("utf-8"))
 
@@ -25,6 +28,8 @@ def test_case(name):
         outcome, checks = searching.Search(case), searching.CHECKS
     elif case["call"]["op"] == "expand":
         outcome, checks = expanding.Expansion(case), expanding.CHECKS
+    elif case["call"]["op"] == "embed_chunks":
+        outcome, checks = embedding.Embedded(case), CHECKS
     else:
         outcome, checks = Outcome(case), CHECKS
     for given in case["expected"]:

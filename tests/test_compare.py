@@ -209,6 +209,8 @@ def test_bytes_arrow_blocks_and_documents_are_taken():
             "strategies must be a list of strategies or a text, not Whole",
         ),
         (([TEA], "whole", 3), TypeError, "question (3) must be str"),
+        # Every strategy had no best chunk.
+        (([TEA], "whole", " \n"), ValueError, "question (' \\n') must not be blank"),
         (
             ([TEA], "whole", "pot", "nobody"),
             ValueError,
@@ -353,6 +355,7 @@ def test_options_fill_in_what_strategies_leave_out(folder):
         (["--strategies", "windows"], "cantle: strategy ('windows') must be one of"),
         (["--unit", "nothing"], "cantle: unit ('nothing') must be one of"),
         (["--question", "a", "--embedder", "nobody"], "cantle: --embedder ('nobody') must be one"),
+        (["--question", ""], "cantle: question ('') must not be blank"),
         (["--strategies", "window:5:9"], "cantle: overlap (9) must be smaller than size (5)"),
         (["--format", "doc"], "cantle: --format ('doc') must be one of"),
     ],

@@ -12,6 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cantle
+from cantle.chat import resolve_model
+from cantle.embed import Remote
+from cantle.embed.named import resolve
 from cantle.endpoint import OPENAI, Endpoint, EndpointError, endpoint_from_text
 from cantle.pace import Pace
 from cantle.parallel import in_order
@@ -264,6 +267,19 @@ def test_what_a_text_names():
     for text in ("", "@http://localhost/v1"):
         with pytest.raises(cantle.SettingError, match="names no model: MODEL, or MODEL@URL"):
             endpoint_from_text(text)
+
+
+@pytest.mark.parametrize(
+    "url", ["nourl", "localhost:11434/v1", "ftp://host/v1", "HTTP//host", "", " "]
+)
+def test_what_stands_behind_an_at_must_be_a_url(url):
+    """It was taken for a part of the model's name, so the texts went to OpenAI."""
+    for text in (f"m@{url}", f"a@b@{url}"):
+        for make in (endpoint_from_text, Remote, lambda text: resolve(f"openai:{text}"),
+                     lambda text: resolve_model(f"openai:{text}")):  # fmt: skip
+            with pytest.raises((TypeError, cantle.SettingError)) as caught:
+                make(text)
+            assert str(caught.value).startswith(f"url ({url!r}) must be")
 
 
 def test_what_is_missing_is_told_before_a_request(monkeypatch):

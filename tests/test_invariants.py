@@ -60,8 +60,10 @@ def test_the_limit_of_a_model_counts_prefix_and_special_tokens():
         cantle.check(chunks, counted - 1, unit=tokenizer)
     assert str(raised.value) == (
         f"chunk 'a.md_structural_0' has {counted} tokens with what stands before it and the "
-        f"model's special tokens; max_model_tokens is {counted - 1}: cut with a smaller size in "
-        'the model\'s own unit, or with prefix= so that both count, or pass errors="skip"'
+        f"model's special tokens; the model takes {counted - 1} (max_model_tokens), and the "
+        f"chunks were cut with size (60) in {tokenizer.name}: cut with a smaller size in the "
+        "model's own unit, or with prefix= so that both count, or leave out what "
+        'cantle.check(..., errors="skip") skips'
     )
     skipped = cantle.check(chunks, counted - 1, unit=tokenizer, errors="skip")
     assert skipped.verdict.tolist() == ["skip"]

@@ -146,6 +146,32 @@ def test_k_come_back_where_k_may(store):
         assert snapshot is store.snapshot()
 
 
+NUMBERS = [1, -2.5, True]
+COMPARED = {"year": NUMBERS, "name": ["a", ""], "tags": [[], ["a", 1]], "none": [None]}
+
+
+def test_every_comparison_that_no_value_can_meet_is_refused():
+    store = opened()
+    rows = [{key: values[at % len(values)] for key, values in COMPARED.items()} for at in range(6)]
+    chunks = words().split_all(["a b"] * 6, ids=list("uvwxyz"), metadata=rows)
+    store.load(chunks, min_chars=0, embed=True)
+    for key, values in COMPARED.items():
+        for sign in ("gt", "gte", "lt", "lte", "prefix"):
+            for wanted in (3, 0.5, "a", ["b"]):
+                like = {int: int | float, float: int | float, str: str, list: list}[type(wanted)]
+                if sign == "prefix" and wanted != "a":
+                    continue
+                if isinstance(values[0], like) or key == "none":
+                    found(store, {key: {sign: wanted}})
+                    continue
+                with pytest.raises(cantle.SettingError) as caught:
+                    found(store, {key: {sign: wanted}})
+                said = f"where: {key}: {sign!r} ({wanted!r}) cannot be compared with "
+                assert str(caught.value).startswith(said)
+                # Whether a value is another one can be told of all.
+                assert len(found(store, {key: {"ne": wanted}})) == 6
+
+
 @given(
     size=st.sampled_from([1, 2, 5]),
     chosen=st.sets(st.integers(0, 30)),
@@ -213,6 +239,58 @@ KEYS = "strategy, source, kind, heading, draft, lang, nested, strategy, tags, ti
             "where: source: 'in' ('a guide') must be a list",
         ),
         ({"source": {"prefix": 5}}, TypeError, "where: source: 'prefix' (5) must be a string"),
+        # What can match nothing was searched for, and found nothing, unsaid.
+        ({"kind": {"gt": 2}}, TypeError, "where: kind: 'gt' (2) must be a string"),
+        ({"kind": {"ne": None}}, TypeError, "where: kind: 'ne' (None) must be a string"),
+        ({"strategy": {"lte": 2.5}}, TypeError, "where: strategy: 'lte' (2.5) must be a string"),
+        ({"source": 2024}, TypeError, "where: source (2024) must be a string"),
+        ({"source": ["guide", 5]}, TypeError, "where: source (5) must be a string"),
+        ({"source": {"eq": True}}, TypeError, "where: source: 'eq' (True) must be a string"),
+        (
+            {"source": {"prefix": "g", "in": ["guide", 5]}},
+            TypeError,
+            "where: source: 'in' (5) must be a string",
+        ),
+        (
+            {"title": {"gt": 2}},
+            ValueError,
+            "where: title: 'gt' (2) cannot be compared with what documents have there, such as "
+            "'Guide'",
+        ),
+        (
+            {"metadata.strategy": {"lt": [1]}},
+            ValueError,
+            "where: metadata.strategy: 'lt' ([1]) cannot be compared with what documents have "
+            "there, such as 'mine'",
+        ),
+        (
+            {"draft": {"gte": "true"}},
+            ValueError,
+            "where: draft: 'gte' ('true') cannot be compared with what documents have there, such "
+            "as False",
+        ),
+        (
+            {"draft": {"prefix": "t"}},
+            ValueError,
+            "where: draft: 'prefix' ('t') cannot be compared with what documents have there, such "
+            "as False",
+        ),
+        (
+            {"tags": {"lt": "b"}},
+            ValueError,
+            "where: tags: 'lt' ('b') cannot be compared with what documents have there, such as "
+            "['a', 'b']",
+        ),
+        (
+            {"year": {"gt": None}},
+            TypeError,
+            "where: year: 'gt' (None) must be a number, a string or a list",
+        ),
+        (
+            {"nested": {"lte": {"x": 1}}},
+            TypeError,
+            "where: nested: 'lte' ({'x': 1}) must be a number, a string or a list",
+        ),
         ({"heading": 5}, TypeError, "where: heading (5) must be a title or a list of titles"),
         (
             {"heading": {"prefix": "Guide"}},
@@ -249,6 +327,11 @@ def test_a_condition_that_makes_no_sense_is_refused(store, where, error, message
         (["title=a=b"], {"title": "a=b"}),
         (["title="], {"title": ""}),
         (["größe>5"], {"größe": {"gt": 5}}),
+        # Documents and strategies may be called so; nothing was found of them.
+        (["source=2024"], {"source": "2024"}),
+        (["source=2024,null,a"], {"source": ["2024", "null", "a"]}),
+        (['source="2024"', "strategy!=1e3"], {"source": "2024", "strategy": {"ne": "1e3"}}),
+        (["kind>2"], {"kind": {"gt": 2}}),
     ],
 )
 def test_conditions_as_text(conditions, where):

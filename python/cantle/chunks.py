@@ -40,7 +40,7 @@ class Chunks:
 
     __slots__ = (
         *("_columns", "chosen", "documents", "fingerprint", "name", "parents", "structure"),
-        *("distances", "fallbacks", "numbering", "target", "template", "unit"),
+        *("distances", "fallbacks", "limit", "numbering", "target", "template", "unit"),
     )
 
     documents: Documents
@@ -49,6 +49,8 @@ class Chunks:
     """The strategy's name, as it stands in the ids."""
     unit: str
     """What `size` counts."""
+    limit: int | None
+    """The most that a chunk was to measure; None where no strategy cut them."""
     fingerprint: str
     """A short hash of the strategy's settings."""
     parents: Chunks | None
@@ -76,6 +78,7 @@ class Chunks:
         *,
         name: str,
         unit: str,
+        limit: int | None = None,
         fingerprint: str = "",
         parents: Chunks | None = None,
         template: str = _core.TEMPLATE,
@@ -96,6 +99,7 @@ class Chunks:
         self.documents = documents
         self.name = name
         self.unit = unit
+        self.limit = limit
         self.fingerprint = fingerprint
         self.parents = parents
         self.chosen = chosen or (parents is not None and parents.chosen)
@@ -403,7 +407,7 @@ class Chunks:
         return Chunks(_read_only(columns) | self._tables(), self.documents, **settings)
 
     def _settings(self) -> dict[str, Any]:
-        names = ("name", "unit", "fingerprint", "parents", "template", "target", "chosen")
+        names = ("name", "unit", "limit", "fingerprint", "parents", "template", "target", "chosen")
         return {name: getattr(self, name) for name in names}
 
     def _tables(self) -> dict[str, Any]:

@@ -299,6 +299,19 @@ def _checked_ids(
     return checked
 
 
+def check_not_blank(name: str, value: object) -> None:
+    """Check that something is a string that says anything.
+
+    Raises:
+        TypeError: It is no string.
+        SettingError: It is empty, or all blanks.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{name} ({value!r}) must be str")
+    if not value.strip():
+        raise _core.SettingError(f"{name} ({value!r}) must not be blank")
+
+
 def check_writable(name: str, value: str) -> None:
     """Check that a string can be written as UTF-8.
 

@@ -302,18 +302,20 @@ def endpoint_from_text(text: str) -> Endpoint:
     """Return the endpoint that `MODEL` (at OpenAI) or `MODEL@URL` names.
 
     Raises:
-        SettingError: It names none.
+        SettingError: It names none, or what stands behind the last @ is no url.
 
     Example:
         >>> from cantle.endpoint import endpoint_from_text
         >>> endpoint_from_text("nomic-embed-text:v1.5@http://localhost:11434/v1").model
         'nomic-embed-text:v1.5'
     """
-    # A model's own name may hold an @.
-    model, _, url = re.sub(r"@(?=https?://)", "\n", text, count=1).partition("\n")
+    # A model's own name may hold an @, but none at OpenAI does.
+    model, at, url = re.sub(r"@(?=https?://)", "\n", text, count=1).partition("\n")
+    if not at and "@" in text:
+        model, at, url = text.rpartition("@")
     if not model.strip():
         raise _core.SettingError(f"{text!r} names no model: MODEL, or MODEL@URL")
-    return Endpoint(model, url=url or OPENAI)
+    return Endpoint(model, url=url if at else OPENAI)
 
 
 def _checked_url(url: str) -> str:

@@ -15,7 +15,6 @@ from cantle.chunks import Chunks
 from cantle.documents import Documents
 from cantle.forms import OTHERWISE, form_of, in_place
 from cantle.structure import Structure
-from cantle.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -179,7 +178,8 @@ def check(
         threads: How many threads count; 0 is one per core.
 
     Raises:
-        TextError: A text is over the model's limit; names chunk, size and limit.
+        TextError: A text is over the model's limit; names the chunk, its tokens, the limit and the
+            size that it was cut with.
         SettingError: A limit is given and no tokenizer is known.
 
     Example:
@@ -214,12 +214,14 @@ def check(
     found = Check(chunks, reasons, tokens, max_model_tokens, min_chars)
     if errors == "raise" and tokens is not None:
         # A blank or empty one is not embedded, whatever it counts.
-        for row in np.flatnonzero(reasons & TOO_LONG.bit).tolist():
+        for row in np.flatnonzero((reasons & np.uint32(_SKIPS)) == TOO_LONG.bit).tolist():
+            cut = f", and the chunks were cut with size ({chunks.limit}) in {chunks.unit}"
             raise _core.TextError(
                 f"chunk {chunks[row].id!r} has {tokens[row]} tokens with what stands before it and "
-                f"the model's special tokens; max_model_tokens is {max_model_tokens}: cut with a "
-                "smaller size in the model's own unit, or with prefix= so that both count, or pass "
-                'errors="skip"'
+                f"the model's special tokens; the model takes {max_model_tokens} "
+                f"(max_model_tokens){'' if chunks.limit is None else cut}: cut with a smaller size "
+                "in the model's own unit, or with prefix= so that both count, or leave out what "
+                'cantle.check(..., errors="skip") skips'
             )
     return found
 
@@ -238,10 +240,7 @@ def _tokens(chunks: Chunks, unit: units.Unit | None, threads: int) -> NDArray[np
                 f"max_model_tokens needs the model's tokenizer: pass unit=; the chunks are counted "
                 f"in {unit!r}"
             )
-    resolved = units.resolve(unit)
-    if isinstance(resolved, Tokenizer):
-        resolved = resolved.with_special()
-    return units.sizes(resolved, chunks.embed_texts, threads)
+    return units.sizes(units.seen_by_model(unit), chunks.embed_texts, threads)
 
 
 def _structural(chunks: Chunks) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,9 @@ Unit: TypeAlias = "str | os.PathLike[str] | Tokenizer | Callable[[str], int] | A
 a `.tiktoken` file, a tokenizer object, or a callable from a text to its size."""
 
 PLAIN = ("bytes", "chars", "words")
+_CALLABLE = re.compile(r"""'([^']+)'(?: '([^' ]+)' \(.*| (['"])[0-9a-f]+ \(.*)?""", re.DOTALL)
+"""The identity of a callable without a fingerprint: its name; then, of a `partial`, that of what it
+calls, or the code of a function."""
 
 
 class TiktokenCount:
@@ -133,6 +137,16 @@ def identity(unit: str | Tokenizer | Callable[..., Any]) -> str:
     return " ".join(map(_plain, known))
 
 
+def readable(known: str) -> str:
+    """Return an identity for people: of a callable its name and what it is, without its code."""
+    match = _CALLABLE.fullmatch(known)
+    if match is None:  # It says itself what it is.
+        return known
+    name, of, code = match.groups()
+    what = f"of {of}" if of else "a function" if code else "an object"
+    return f"{name} ({what})"
+
+
 def _content(cell: CellType) -> object:
     try:
         return cell.cell_contents
@@ -151,6 +165,12 @@ def _plain(value: object) -> str:
 
 def _code(code: CodeType) -> str:
     return f"{code.co_code.hex()} {code.co_names} {_plain(code.co_consts)}"
+
+
+def seen_by_model(unit: Unit) -> str | Tokenizer | Callable[[str], int]:
+    """Return the unit that counts what a model sees of a text: its special tokens as well."""
+    resolved = resolve(unit)
+    return resolved.with_special() if isinstance(resolved, Tokenizer) else resolved
 
 
 def for_core(unit: str | Tokenizer | Callable[[str], int]) -> object:

@@ -91,6 +91,8 @@ def search(
     Exit status: 0, something was found; 1, nothing was, or the store cannot be read; 2, the call is
     wrong.
     """
+    if not question.strip():
+        wrong(f"QUESTION ({question!r}) must not be blank")
     try:
         conditions = where_from_text(where or ())
         how = None if expand is None else _expansion(expand)

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cantle import _core
-from cantle.embed.door import BATCH_SIZE, Embedder, check_batch_size, embed_all, identity
+from cantle.embed.door import (
+    BATCH_SIZE,
+    Embedder,
+    check_batch_size,
+    embed_all,
+    identity,
+    token_limit,
+)
 from cantle.kept import check_path, key_of, opened
+from cantle.units import Unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,6 +67,11 @@ class Cached:
     def fingerprint(self) -> str:
         """What tells it from other embedders: the model, or what the one within is known by."""
         return identity(self.embedder) if self.model is None else self.model
+
+    @property
+    def token_limit(self) -> tuple[int, Unit] | None:
+        """The most tokens of a text that the one within takes, and what counts them."""
+        return token_limit(self.embedder)
 
     def __call__(self, texts: list[str]) -> NDArray[np.float32]:
         """Return the vectors of texts; float32 [texts, d]. What the embedder raises comes out.

@@ -130,6 +130,20 @@ def reads_documents(embedder: Embedder) -> bool:
     return hasattr(embedder, "embed_chunks")
 
 
+def token_limit(embedder: Embedder) -> tuple[int, units.Unit] | None:
+    """Return the most tokens of a text that an embedder takes, and what counts them; None: any.
+
+    An embedder says it itself in an attribute `token_limit`, as `Remote` does.
+
+    Raises:
+        TypeError: The attribute is something else.
+    """
+    told = getattr(embedder, "token_limit", None)
+    if told is not None and (not isinstance(told, tuple) or len(told) != 2):
+        raise TypeError(f"token_limit ({told!r}) must be a pair: most tokens, and their unit")
+    return told
+
+
 def identity(embedder: Embedder) -> str:
     """Return what tells an embedder from others, the same in every process.
 

@@ -41,7 +41,8 @@ class Remote:
         endpoint: The server and its model; or `"MODEL"`, at OpenAI, or `"MODEL@URL"`.
         dimensions: How many numbers the server is asked for, where the model can shorten vectors.
         unit: What tokens are counted in: best the model's own tokenizer.
-        max_tokens: Most tokens of a text. Default: 8192 for OpenAI's models; 512 for others.
+        max_tokens: Most tokens of a text, special ones included. Default: 8192 for OpenAI's models;
+            512 for others.
         texts_per_request: Most texts of a request.
         tokens_per_request: Most tokens of a request; OpenAI takes 300,000.
 
@@ -84,6 +85,11 @@ class Remote:
         """What tells it from other embedders: model and dimensions; not where the model runs."""
         return f"endpoint:{self._server.model}:{self.dimensions or ''}"
 
+    @property
+    def token_limit(self) -> tuple[int, Unit]:
+        """The most tokens of a text, the model's special ones included, and what counts them."""
+        return self.max_tokens or _MODELS.get(self._server.model, _OTHERWISE), self.unit
+
     def __call__(self, texts: list[str]) -> NDArray[np.float32]:
         """Return the vectors of texts; float32 [texts, d].
 
@@ -104,13 +110,14 @@ class Remote:
 
     def _batches(self, texts: Sequence[str]) -> list[tuple[list[str], int]]:
         """Return the texts of each request, and how many tokens they are."""
-        unit = units.resolve(self.unit)
+        most_of_one, counted = self.token_limit
+        unit = units.seen_by_model(counted)
         sizes = units.sizes(unit, texts).tolist()
         limits = {"tokens_per_request": self.tokens_per_request}
         if (pace := self._server.tokens_per_minute) is not None:
             limits["tokens_per_minute"] = int(pace)
         most = min(limits.values())
-        limits["max_tokens"] = self.max_tokens or _MODELS.get(self._server.model, _OTHERWISE)
+        limits["max_tokens"] = most_of_one
         name = min(limits, key=limits.__getitem__)
         batches: list[tuple[list[str], int]] = []
         part: list[str] = []

@@ -15,7 +15,15 @@ import numpy as np
 
 from cantle import _core, units
 from cantle.chunks import Chunks
-from cantle.documents import Arrow, Documents, Skipped, Text, arrow_strings, is_arrow
+from cantle.documents import (
+    Arrow,
+    Documents,
+    Skipped,
+    Text,
+    arrow_strings,
+    check_not_blank,
+    is_arrow,
+)
 from cantle.embed.door import BATCH_SIZE, Embedder, embed_all, identity
 from cantle.embed.named import resolve
 from cantle.spans import repeated
@@ -271,8 +279,8 @@ class Comparing:
         skip: bool = False,
     ) -> None:
         """Check what is asked, and embed the question; see `compare`."""
-        if question is not None and not isinstance(question, str):
-            raise TypeError(f"question ({question!r}) must be str")
+        if question is not None:
+            check_not_blank("question", question)
         self._strategies = _checked(strategies, embedder)
         self._threads = threads
         self._batch_size = batch_size

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cantle import units
 from cantle.digest import hash_parts
 from cantle.store import writing
 from cantle.store.database import Database, StoreError, setting
@@ -122,6 +123,8 @@ def facts(database: Database, searcher: Searcher, chosen: str) -> dict[str, Any]
         (characters,) = connection.execute(
             "SELECT coalesce(sum(characters), 0) FROM source"
         ).fetchone()
+    if kept["embedder"] is not None:
+        kept["embedder"] = units.readable(kept["embedder"])
     file = index_path(database)
     strategies = []
     for at, row in enumerate(snapshot.strategies):

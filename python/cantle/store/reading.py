@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from cantle import _core, units
+from cantle.documents import check_not_blank
 from cantle.embed.door import Embedder, embed_all, identity
 from cantle.limits import whole
 from cantle.store.budget import fill
@@ -106,7 +107,7 @@ class Reading:
             )
             if weights
         )
-        return f"{chosen!r}, vectors of {identity(self.embedder)}" + (
+        return f"{chosen!r}, vectors of {units.readable(identity(self.embedder))}" + (
             f"; {blended}" if blended else ""
         )
 
@@ -168,8 +169,8 @@ class Reading:
             candidates: How many are handed to `rerank`.
 
         Raises:
-            SettingError: What is asked is missing, or has another length or a NaN; k is below 1; a
-                condition or a mode names what is not there.
+            SettingError: What is asked is missing or blank, or has another length or a NaN; k is
+                below 1; a condition or a mode names what is not there.
         """
         return self.search_all(
             [question],
@@ -299,9 +300,9 @@ class Reading:
         if isinstance(questions, str):
             raise TypeError("questions must be a sequence of strings; use search for one")
         for at, question in enumerate(questions):
-            if question is not None and not isinstance(question, str):
-                raise TypeError(f"questions[{at}] ({question!r}) must be str")
-            if question is None and vectors is None:
+            if question is not None:
+                check_not_blank(f"questions[{at}]", question)
+            elif vectors is None:
                 raise _core.SettingError("neither a question nor a vector is given")
         if vectors is not None:
             given = np.asarray(vectors, np.float32)
@@ -312,6 +313,6 @@ class Reading:
             return list(zip(questions, given, strict=True))
         if mode == "text" or not questions:
             return [(question, None) for question in questions]
-        texts = [question or "" for question in questions]
+        texts = [question for question in questions if question is not None]
         found = embed_all(self.embedder, texts, called=lambda at: f"questions[{at}]")
         return list(zip(questions, found, strict=True))

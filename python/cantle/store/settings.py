@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from types import EllipsisType
 from typing import TYPE_CHECKING
 
-from cantle import _core
+from cantle import _core, units
 from cantle.chunk import preview
-from cantle.embed.door import Embedder, identity, reads_documents
+from cantle.embed.door import Embedder, identity, reads_documents, token_limit
 from cantle.embed.named import resolve
 from cantle.index import Auto, Exact, Hnsw
 from cantle.store.database import Database, set_setting, setting
@@ -95,6 +95,17 @@ class Settings:
             )
         return resolve(self.embedder)
 
+    @property
+    def token_limit(self) -> tuple[int, units.Unit] | None:
+        """The most tokens of a text that the embedder takes, and what counts them.
+
+        None where it takes any; and where it is not at hand, as texts may be loaded without it.
+        """
+        try:
+            return token_limit(self.callable)
+        except (_core.SettingError, ImportError):
+            return None
+
     def with_embedder(self, embedder: Embedder | str) -> Settings:
         """Return the settings with another embedder."""
         resolved = resolve(embedder)
@@ -113,8 +124,9 @@ class Settings:
         """
         if known is None or known == self.identity:
             return
-        # Of a function without a fingerprint an identity holds all its code.
-        there, given = preview(known, _MOST_SHOWN), preview(self.identity, _MOST_SHOWN)
+        there, given = (
+            preview(units.readable(told), _MOST_SHOWN) for told in (known, self.identity)
+        )
         if there == given:
             given = "one with other code or values"
         raise _core.SettingError(

@@ -11,7 +11,7 @@ import numpy as np
 
 from cantle import _core, units
 from cantle.chunks import Chunks
-from cantle.documents import Documents, Text, check_writable
+from cantle.documents import Documents, Text, check_not_blank, check_writable
 from cantle.embed.door import BATCH_SIZE, Embedder, Progress, embed_all
 from cantle.index import Auto, Exact, Hnsw
 from cantle.invariants import Check, check
@@ -158,14 +158,23 @@ class Store(Reading):
             SettingError: The strategy's name is there with other settings; chunks, or those that
                 they were cut within, are not in the order of their documents and ordinals, or one
                 is there twice.
-            TextError: A text is not UTF-8.
+            TextError: A text is not UTF-8; a chunk has more tokens than the embedder takes.
         """
         _check_chunks("chunks", chunks)
         if parents is not None and parents is not chunks.parents:
             raise _core.SettingError("parents must be the chunks that these were cut within")
-        checked = check(chunks, min_chars=min_chars)
         embedder = self.embedder if embed else None
+        checked = self._checked(chunks, min_chars)
         return self._write(chunks, checked, embedder, batch_size, progress)
+
+    def _checked(self, chunks: Chunks, min_chars: int) -> Check:
+        """Return what is to be left out; what the embedder would refuse is told before it is asked.
+
+        Raises:
+            TextError: A chunk has more tokens than the embedder takes.
+        """
+        most, unit = self._settings.token_limit or (None, None)
+        return check(chunks, most, unit=unit, min_chars=min_chars)
 
     def _write(
         self,
@@ -259,10 +268,7 @@ class Store(Reading):
             SettingError: There is no such document or strategy, or the strategy's chunks are not
                 searched, being parents of others; the text is blank.
         """
-        if not isinstance(text, str):
-            raise TypeError(f"text ({text!r}) must be str")
-        if not text.strip():
-            raise _core.SettingError(f"text ({text!r}) must not be blank")
+        check_not_blank("text", text)
         check_writable("text", text)
         with self._database.read() as connection:
             _part_to_add_to(connection, source, strategy)  # Before anything is paid for.

@@ -10,7 +10,6 @@ import numpy as np
 
 from cantle import _core, units
 from cantle.documents import Documents, Text
-from cantle.invariants import check
 from cantle.store import writing
 from cantle.store.parts import ADDED_AT, HASH, parts_of, text_hash, unpacked
 from cantle.structure import Blocks
@@ -155,7 +154,7 @@ class Sync:
             if not good:
                 return
             chunks = self._strategy._cut(_chosen(documents, good), self._threads, True)
-        checked = check(chunks, min_chars=self._min_chars)
+        checked = self._store._checked(chunks, self._min_chars)
         self._left_out += int(np.count_nonzero(checked.skip))
         hashes = self._count(chunks, checked.keep)
         if not self._dry_run:

@@ -35,7 +35,16 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "prefix": lambda given, value: isinstance(value, str) and value.startswith(given),
 }
 """What must hold of what is given and a value, in this order."""
-_GIVEN = {"in": (list, "a list"), "prefix": (str, "a string")}
+_ORDERS = ("gt", "gte", "lt", "lte", "prefix")
+"""Comparisons that are made only with values of the like type."""
+_GIVEN: dict[str, tuple[Any, str]] = {
+    **dict.fromkeys(_ORDERS, ((int, float, str, list), "a number, a string or a list")),
+    "in": (list, "a list"),
+    "prefix": (str, "a string"),
+}
+_NAMED = ("strategy", "source")
+_STRINGS = (*_NAMED, "kind")
+"""Names whose values are strings, whatever a store holds; the first may look like numbers."""
 _SIGNS = {"!=": "ne", ">=": "gte", "<=": "lte", ">": "gt", "<": "lt", "=": "eq"}
 _CONDITION = re.compile(r"\s*([^=<>!]+?)\s*(!=|>=|<=|=|>|<)\s*(.*?)\s*", re.DOTALL)
 _MISSING = object()
@@ -46,7 +55,8 @@ def mask_of(snapshot: Snapshot, where: Where | None) -> NDArray[np.bool_] | None
 
     Raises:
         SettingError: A condition names what is not there: a strategy, a kind, a key of metadata
-            that no document has, a comparison.
+            that no document has, a comparison; or compares with what no document's value can be
+            compared with.
         TypeError: `where` is no mapping, or what a name must be is nothing to compare with.
     """
     if where is None:
@@ -97,7 +107,42 @@ def _known(name: str, wanted: Any, there: Iterable[str]) -> None:
 
 def _by_table(values: list[Any], wanted: Any, name: str) -> NDArray[np.bool_]:
     met = _test(wanted, name)
+    if name in _STRINGS:
+        _check_strings(wanted, name)
+    elif isinstance(wanted, Mapping):
+        _check_comparable(values, wanted, name)
     return np.array([value is not _MISSING and met(value) for value in values], bool)
+
+
+def _check_strings(wanted: Any, name: str) -> None:
+    """Raise where something else than a string is asked of what is one: nothing could match."""
+    comparisons = wanted if isinstance(wanted, Mapping) else {"": wanted}
+    for sign, given in comparisons.items():
+        for value in given if isinstance(given, list) else (given,):
+            if not isinstance(value, str):
+                told = f"{name}: {sign!r}" if sign else name
+                raise TypeError(f"where: {told} ({value!r}) must be a string")
+
+
+def _check_comparable(values: list[Any], wanted: Mapping[str, Any], name: str) -> None:
+    """Raise where a comparison cannot be made with any value: nothing could match.
+
+    A key may hold values of several types: where some can be compared, the others do not match.
+    """
+    there = [value for value in values if value is not _MISSING and value is not None]
+    for sign in (sign for sign in wanted if sign in _ORDERS):
+        if there and not any(_comparable(value, wanted[sign]) for value in there):
+            raise _core.SettingError(
+                f"where: {name}: {sign!r} ({wanted[sign]!r}) cannot be compared with what "
+                f"documents have there, such as {there[0]!r}"
+            )
+
+
+def _comparable(one: Any, other: Any) -> bool:
+    try:
+        return isinstance(one < other, bool)
+    except TypeError:
+        return False
 
 
 def _test(wanted: Any, name: str) -> Callable[[Any], bool]:
@@ -145,7 +190,8 @@ def _headings(paths: tuple[tuple[str, ...], ...], wanted: Any) -> NDArray[np.boo
 def where_from_text(conditions: Iterable[str]) -> dict[str, Any]:
     """Return conditions as they are written on the command line: `year>=2020`, `kind=prose,list`.
 
-    `heading=Guide > Keys` names a path. A value is read as JSON where it is that: numbers, true.
+    `heading=Guide > Keys` names a path. A value is read as JSON where it is that: numbers, true;
+    but a document or a strategy may be called `2024`, so theirs are strings.
 
     Raises:
         SettingError: A condition cannot be read, or contradicts another.
@@ -158,13 +204,14 @@ def where_from_text(conditions: Iterable[str]) -> dict[str, Any]:
                 f"where ({text!r}) must be NAME=VALUE, or with !=, >=, <=, > or <"
             )
         name, sign, given = match.groups()
+        read = _string if name in _NAMED else _value
         wanted: Any
         if name == "heading" and sign == "=":
             wanted = [title.strip() for title in given.split(" > ")]
         elif sign == "=" and "," in given:
-            wanted = [_value(part) for part in given.split(",")]
+            wanted = [read(part) for part in given.split(",")]
         else:
-            wanted = _value(given) if sign == "=" else {_SIGNS[sign]: _value(given)}
+            wanted = read(given) if sign == "=" else {_SIGNS[sign]: read(given)}
         if name in where:
             old = where[name]
             if not isinstance(old, dict) or not isinstance(wanted, dict) or old.keys() & wanted:
@@ -179,3 +226,8 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text.strip()
+
+
+def _string(text: str) -> str:
+    value = _value(text)
+    return value if isinstance(value, str) else text.strip()

@@ -81,6 +81,7 @@ class Levelled:
                 if isinstance(column, np.ndarray):
                     column.setflags(write=False)
             parents = made(own, documents, name=f"{name}_level{number}", parents=parents)
+            parents.limit = sizes[number - 1]
             above = ends
         rows = np.arange(len(columns["doc"]))
         within = np.searchsorted(above, rows, "right") if above is not None else rows

@@ -360,6 +360,7 @@ class Splitting:
             documents,
             name=name or self.name or self.strategy,
             unit=self._unit_name,
+            limit=self.size,
             fingerprint=self.fingerprint,
             parents=parents,
             template=self._template or _core.TEMPLATE,
