@@ -231,7 +231,7 @@ impl Task for Ask<'_> {
         let format = self.0.sections.map(|(_, format)| format);
         let Some(blocks) = form.blocks(text.str, format) else {
             let (pieces, _) = pieces(text, None, 0, text.len(), guard)?;
-            let spans = shown(text, &pieces, self.0.buffer).collect();
+            let spans = shown(&pieces, self.0.buffer).collect();
             return Ok(Wanted { spans, pieces });
         };
         check(text.str, &blocks.blocks)?;

@@ -27,6 +27,7 @@ def embed_all(
     batch_size: int = BATCH_SIZE,
     progress: Progress | None = None,
     called: Callable[[int], str] | None = None,
+    copy: bool = True,
 ) -> NDArray[np.float32]:
     """Return the vectors of texts; float32 [texts, d].
 
@@ -39,6 +40,8 @@ def embed_all(
         batch_size: Most texts in a call, at least 1.
         progress: Called after each batch.
         called: What messages call a text, by its number. Default: `texts[3]`.
+        copy: Whether the matrix is the caller's own. Else it may be the embedder's, which may write
+            to it in its next call.
 
     Raises:
         TypeError: The embedder cannot be called, or returns something else than numbers.
@@ -62,14 +65,17 @@ def embed_all(
         # Counted before the call: the list is the embedder's own, and it may empty it.
         end = first + len(part)
         rows = checked(embedder(part), end - first, first, called)
-        if found is None:
-            found = np.empty((len(texts), rows.shape[1]), np.float32)
-        elif rows.shape[1] != found.shape[1]:
-            raise _core.SettingError(
-                f"embedder: vectors of {rows.shape[1]} numbers for {called(first)} and what "
-                f"follows, of {found.shape[1]} before"
-            )
-        found[first:end] = rows
+        if end - first == len(texts) and not copy:
+            found = np.require(rows, requirements="CA")
+        else:
+            if found is None:
+                found = np.empty((len(texts), rows.shape[1]), np.float32)
+            elif rows.shape[1] != found.shape[1]:
+                raise _core.SettingError(
+                    f"embedder: vectors of {rows.shape[1]} numbers for {called(first)} and what "
+                    f"follows, of {found.shape[1]} before"
+                )
+            found[first:end] = rows
         if progress is not None:
             progress(end, len(texts))
     return np.empty((0, 0), np.float32) if found is None else found

@@ -84,6 +84,7 @@ class ByMeaning(ByPieces):
             batch_size=self.batch_size,
             progress=self.progress,
             called=called,
+            copy=False,
         )
         return Vectors(vectors, rows)
 

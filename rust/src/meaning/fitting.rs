@@ -9,7 +9,7 @@ use super::plan::{Edges, Plan};
 use super::vectors::Vectors;
 use crate::error::Result;
 use crate::guard::Guard;
-use crate::products::{quick_dot, units};
+use crate::products::quick_dots;
 use crate::ruler::Ruler;
 
 /// Variances are kept from round to round up to so many, which take 64 MB; else they are found anew.
@@ -55,6 +55,7 @@ pub(super) struct Fitting<'a> {
 impl<'a> Fitting<'a> {
     pub(super) fn of<R: Ruler + ?Sized>(
         vectors: Vectors<'_>,
+        squares: &[f64],
         plan: &Plan<'a, '_, R>,
         edges: &Edges<'_, R>,
         most_kept: usize,
@@ -76,8 +77,7 @@ impl<'a> Fitting<'a> {
             large.push(few);
         }
         let count: usize = low.iter().enumerate().map(|(last, first)| last + 1 - first).sum();
-        let (units, width, guard) =
-            (units(vectors.data(), vectors.width()), vectors.width(), plan.guard);
+        let (units, width, guard) = (vectors.units(squares), vectors.width(), plan.guard);
         let mut seen = vec![0.0; n + 1];
         for (i, row) in units.chunks_exact(width.max(1)).enumerate() {
             seen[i + 1] = seen[i] + if row.iter().all(|&x| x == 0.0) { 0.0 } else { 1.0 };
@@ -120,8 +120,8 @@ impl<'a> Fitting<'a> {
         self.small[first] + usize::from(first >= self.large[last])
     }
 
-    fn unit(&self, piece: usize) -> &[f32] {
-        &self.units[piece * self.width..(piece + 1) * self.width]
+    fn rows(&self, first: usize, end: usize) -> &[f32] {
+        &self.units[first * self.width..end * self.width]
     }
 
     /// Hands over, for each piece, the variances of the chunks that end with it, the longest first;
@@ -139,13 +139,14 @@ impl<'a> Fitting<'a> {
         }
         // For each piece the products with those behind it.
         let mut common = vec![0.0_f64; self.len()];
-        let (mut products, mut row) = (Vec::new(), Vec::new());
+        let (mut added, mut products, mut row) = (Vec::new(), Vec::new(), Vec::new());
         for last in 0..self.len() {
             self.guard.check()?;
-            let (added, low) = (self.unit(last), self.low[last]);
+            let low = self.low[last];
             let earlier = &mut common[low..last];
-            for (first, common) in (low..).zip(earlier.iter_mut()) {
-                *common += f64::from(quick_dot(self.unit(first), added));
+            quick_dots(self.rows(low, last), self.rows(last, last + 1), &mut added);
+            for (common, &added) in earlier.iter_mut().zip(&added) {
+                *common += f64::from(added);
             }
             // For each first piece the products of all pairs from there on.
             products.clear();
@@ -275,8 +276,9 @@ mod tests {
                 guard: &guard,
             };
             let (vectors, edges) = (Vectors::new(&data, 3), plan.edges());
+            let squares = vectors.squares();
             let [kept, anew] =
-                [KEPT, 0].map(|most| Fitting::of(vectors, &plan, &edges, most).unwrap());
+                [KEPT, 0].map(|most| Fitting::of(vectors, &squares, &plan, &edges, most).unwrap());
             assert!(kept.kept.is_some() && anew.kept.is_none());
             let penalties = [1e-4, 0.1, 1.0, 500.0];
             let [kept, anew] = [&kept, &anew].map(|one| one.cheapest(penalties).unwrap());

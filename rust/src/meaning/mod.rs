@@ -112,7 +112,7 @@ impl<'v> Reading<'v> {
 
     /// Where the text turns, of which these are the next pieces.
     pub fn turns<R: Ruler + ?Sized>(&self, plan: &Plan<'_, '_, R>) -> Result<Turns<'v>> {
-        let Plan { meaning, text, pieces, .. } = *plan;
+        let Plan { meaning, pieces, .. } = *plan;
         let mut taken = self.taken.borrow_mut();
         let (row, compared) = &mut *taken;
         let vectors = self.vectors.part(*row, pieces.len()).ok_or_else(|| {
@@ -122,7 +122,8 @@ impl<'v> Reading<'v> {
             ))
         })?;
         *row += pieces.len();
-        let distances = vectors.distances();
+        let squares = vectors.squares();
+        let distances = vectors.distances(&squares);
         let (turns, threshold) = match meaning.ends {
             Ends::Far(threshold, mode) => {
                 let far = threshold.of(&distances, plan)?;
@@ -134,12 +135,12 @@ impl<'v> Reading<'v> {
                 (turns, far)
             }
             Ends::Best => {
-                let ends = optimal::ends(vectors, &distances, plan)?;
+                let ends = optimal::ends(vectors, &squares, &distances, plan)?;
                 (Turns::at(ends.into_iter(), 0, 1), f64::NAN)
             }
         };
         for (i, piece) in pieces.iter().enumerate() {
-            let (start, end) = piece.shown(text);
+            let (start, end) = piece.shown;
             let distance = distances.get(i).copied().unwrap_or(f64::NAN);
             compared.push(Compared { start, end, distance, threshold });
         }

@@ -115,7 +115,7 @@ fn what_joining_two_rows_adds_is_their_distance() {
     let data = flat(&rows);
     let all = Vectors::new(&data, 2);
     let neighbours = Neighbours::new(all, vec![Bond::None; 3]);
-    for (i, distance) in all.distances().into_iter().enumerate() {
+    for (i, distance) in all.distances(&all.squares()).into_iter().enumerate() {
         assert!((neighbours.added(i, i + 1, i + 2) - distance).abs() < 1e-12);
     }
 }

@@ -27,9 +27,11 @@ const FIRST: [f64; LANES] = [1.0, 1.2, 1.6, 2.8];
 /// Most rounds. Each leaves about a fifth of what lies between the fewest and the most chunks.
 const ROUNDS: usize = 32;
 
-/// Whether a chunk ends behind each piece.
+/// Whether a chunk ends behind each piece, of the squares of the vectors' lengths and how far each is
+/// from the next.
 pub fn ends<R: Ruler + ?Sized>(
     vectors: Vectors<'_>,
+    squares: &[f64],
     distances: &[f64],
     plan: &Plan<'_, '_, R>,
 ) -> Result<Vec<bool>> {
@@ -39,7 +41,7 @@ pub fn ends<R: Ruler + ?Sized>(
         return Ok(ends);
     }
     let edges = plan.edges();
-    let fitting = Fitting::of(vectors, plan, &edges, KEPT)?;
+    let fitting = Fitting::of(vectors, squares, plan, &edges, KEPT)?;
     let aim = Aim::of(plan, &edges, &fitting)?;
     let usual = distances.iter().sum::<f64>() / distances.len().max(1) as f64;
     for &start in &nearest(&fitting, &aim, usual)?.starts[1..] {

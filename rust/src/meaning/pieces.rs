@@ -10,8 +10,9 @@ use crate::text::Text;
 /// One piece. They tile the text; each holds something visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Where the part starts that is embedded: behind the headings above a sentence.
-    body: usize,
+    /// The span that is embedded, behind the headings above a sentence, without the blanks around it,
+    /// an indent included.
+    pub shown: (usize, usize),
     /// Where it ends, the blanks behind it included.
     pub end: usize,
 }
@@ -19,14 +20,11 @@ pub struct Piece {
 impl Piece {
     /// Whether its borders are borders of the text's characters.
     pub(super) fn fits(&self, text: &str) -> bool {
-        text.is_char_boundary(self.body) && text.is_char_boundary(self.end)
-    }
-
-    /// The span that is embedded, without the blanks around it, an indent included.
-    #[must_use]
-    pub fn shown(&self, text: &Text<'_>) -> (usize, usize) {
-        let (start, end) = text.trim(self.body, self.end).unwrap_or((self.body, self.end));
-        (end - text.str[start..end].trim_start().len(), end)
+        let (start, end) = self.shown;
+        start <= end
+            && end <= self.end
+            && text.get(start..end).is_some()
+            && text.is_char_boundary(self.end)
     }
 }
 
@@ -53,19 +51,18 @@ pub fn pieces(
     let (mut from, mut heading) = (start, false);
     for cut in cuts {
         match (text.trim(from, cut), pieces.last_mut()) {
-            (Some((seen, _)), last) => {
+            (Some((seen, stop)), last) => {
                 while blocks.next_if(|block| block.end <= seen).is_some() {}
                 let here =
                     blocks.peek().is_some_and(|b| b.kind == Kind::Heading && b.start <= seen);
+                let start = stop - text.str[seen..stop].trim_start().len();
                 match last.filter(|_| heading) {
                     // Of headings alone all are shown.
                     Some(last) => {
                         last.end = cut;
-                        if !here {
-                            last.body = from;
-                        }
+                        last.shown = (if here { last.shown.0 } else { start }, stop);
                     }
-                    None => pieces.push(Piece { body: from, end: cut }),
+                    None => pieces.push(Piece { shown: (start, stop), end: cut }),
                 }
                 heading = here;
             }
@@ -79,15 +76,10 @@ pub fn pieces(
 }
 
 /// What is embedded for each piece: its span with those of `buffer` neighbours on each side.
-pub fn shown(
-    text: &Text<'_>,
-    pieces: &[Piece],
-    buffer: usize,
-) -> impl Iterator<Item = (usize, usize)> {
+pub fn shown(pieces: &[Piece], buffer: usize) -> impl Iterator<Item = (usize, usize)> {
     let last = pieces.len().saturating_sub(1);
     (0..pieces.len()).map(move |i| {
-        let (start, _) = pieces[i.saturating_sub(buffer)].shown(text);
-        let (_, end) = pieces[i.saturating_add(buffer).min(last)].shown(text);
-        (start, end)
+        let (first, last) = (i.saturating_sub(buffer), i.saturating_add(buffer).min(last));
+        (pieces[first].shown.0, pieces[last].shown.1)
     })
 }

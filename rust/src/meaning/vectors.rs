@@ -1,6 +1,6 @@
 //! Vectors of pieces, and how far two of them are apart.
 
-use crate::products::dot;
+use crate::products::{add_unit, dot};
 
 /// A matrix of numbers, a row for each piece.
 #[derive(Clone, Copy, Debug)]
@@ -53,16 +53,28 @@ impl<'v> Vectors<'v> {
         (rows == 0 || self.width > 0).then_some(Self { data, width: self.width })
     }
 
-    /// How far each row is from the next: 1 less the cosine, one fewer than rows. A zero vector is
-    /// like nothing: its cosine is 0.
+    /// The square of each row's length.
     #[must_use]
-    pub fn distances(&self) -> Vec<f64> {
-        let rows = self.len();
-        let squares: Vec<f64> = (0..rows).map(|i| dot(self.row(i), self.row(i))).collect();
-        let pairs = 1..rows;
-        pairs
-            .map(|i| distance(dot(self.row(i - 1), self.row(i)), squares[i - 1], squares[i]))
-            .collect()
+    pub fn squares(&self) -> Vec<f64> {
+        (0..self.len()).map(|i| dot(self.row(i), self.row(i))).collect()
+    }
+
+    /// How far each row is from the next, of the squares of their lengths: 1 less the cosine, one fewer
+    /// than rows. A zero vector is like nothing: its cosine is 0.
+    #[must_use]
+    pub fn distances(&self, squares: &[f64]) -> Vec<f64> {
+        let of = |i, both: &[f64]| distance(dot(self.row(i), self.row(i + 1)), both[0], both[1]);
+        squares.windows(2).enumerate().map(|(i, both)| of(i, both)).collect()
+    }
+
+    /// Every row at length 1, of the squares of their lengths; a zero vector stays what it is.
+    #[must_use]
+    pub fn units(&self, squares: &[f64]) -> Vec<f32> {
+        let mut units = Vec::with_capacity(self.data.len());
+        for (row, &square) in self.data.chunks_exact(self.width.max(1)).zip(squares) {
+            add_unit(&mut units, row, square);
+        }
+        units
     }
 }
 

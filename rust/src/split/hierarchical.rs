@@ -74,7 +74,7 @@ impl Splitter {
                 let vectors = document.vectors.unwrap_or(Vectors::new(&[], 0));
                 let blocks = blocks.map_or(&[][..], |blocks| &blocks.blocks);
                 made.levels = joined(levels, chunks, vectors, blocks, ruler, guard)?;
-                made.compared = compared(chunks, &vectors.distances());
+                made.compared = compared(chunks, &vectors.distances(&vectors.squares()));
             }
             Hierarchy::Nested(_) => {
                 for starts in starts[1..].iter().rev() {

@@ -239,7 +239,7 @@ impl<R: Ruler + ?Sized> Cutting<'_, '_, R> {
         let mut spans = Vec::new();
         let mut ask = |start, end| -> Result<()> {
             let (pieces, _) = self.pieces(start, end)?;
-            spans.extend(shown(self.text, &pieces, meaning.buffer));
+            spans.extend(shown(&pieces, meaning.buffer));
             Ok(())
         };
         let end = self.text.len();

@@ -352,6 +352,15 @@ impl ArrowTexts {
     }
 }
 
+/// A text, or a part of it, as Python takes it. It was UTF-8 when it was read; Python looks at it again,
+/// as somebody may have written to the buffer since.
+fn string<'py>(py: Python<'py>, text: usize, part: &str) -> PyResult<Bound<'py, PyString>> {
+    PyString::from_bytes(py, part.as_bytes()).map_err(|_| {
+        let why = "is not UTF-8 any more: its Arrow buffer was written to after it was read";
+        Error::Text(format!("text {text} {why}")).into()
+    })
+}
+
 #[pymethods]
 impl ArrowTexts {
     /// From `__reduce__`: the strings one behind the other, and where each ends.
@@ -381,7 +390,7 @@ impl ArrowTexts {
         let at = if i < 0 { i.checked_add_unsigned(len) } else { Some(i) };
         let at = at.and_then(|at| usize::try_from(at).ok()).filter(|&at| at < len);
         let at = at.ok_or_else(|| PyIndexError::new_err(format!("text {i} of {len}")))?;
-        Ok(PyString::new(py, self.get(at).0))
+        string(py, at, self.get(at).0)
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -397,7 +406,7 @@ impl ArrowTexts {
         start: usize,
         end: usize,
     ) -> PyResult<Bound<'py, PyString>> {
-        Ok(PyString::new(py, self.part(doc, start, end)?))
+        string(py, doc, self.part(doc, start, end)?)
     }
 
     /// Many parts.
