@@ -67,35 +67,6 @@ fn is_wide_beyond_the_first_plane(c: u32) -> bool {
     )
 }
 
-/// Bytes at which the search for marks and newlines stops to look: those, and the first byte of
-/// every character beyond ASCII that may be one.
-const STOPS: [bool; 256] = {
-    let mut stops = [false; 256];
-    let bytes = b".!?;\n\r\xC2\xCD\xD6\xD8\xDB\xDC\xDF\xE0\xE1\xE2\xE3\xEA\xEF\xF0";
-    let mut i = 0;
-    while i < bytes.len() {
-        stops[bytes[i] as usize] = true;
-        i += 1;
-    }
-    stops
-};
-
-/// The first of [`STOPS`] at or after `from`.
-pub(super) fn stop_from(bytes: &[u8], from: usize) -> Option<usize> {
-    let mut at = from;
-    // Sixteen at once where they are ASCII, which becomes vector code.
-    while let Some(line) = bytes.get(at..)?.first_chunk::<16>() {
-        let may_stop = |b: u8| b >= 0x80 || matches!(b, b'.' | b'!' | b'?' | b';' | b'\n' | b'\r');
-        if (line[0] >= 0x80 || line.iter().fold(false, |any, &b| any | may_stop(b)))
-            && let Some(i) = line.iter().position(|&b| STOPS[b as usize])
-        {
-            return Some(at + i);
-        }
-        at += line.len();
-    }
-    Some(at + bytes[at..].iter().position(|&b| STOPS[b as usize])?)
-}
-
 /// Whether a character ends a line. CR LF is one end; the caller sees to it.
 pub(super) fn is_newline(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
@@ -202,7 +173,7 @@ mod tests {
     fn the_search_stops_at_every_mark_and_newline() {
         for c in ('\0'..=char::MAX).filter(|&c| mark(c).is_some() || is_newline(c)) {
             let first = c.encode_utf8(&mut [0; 4]).as_bytes()[0];
-            assert!(STOPS[first as usize], "{c:?}");
+            assert!(crate::cuts::stops::STOPS[first as usize], "{c:?}");
         }
     }
 

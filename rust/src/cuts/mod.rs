@@ -11,6 +11,7 @@ pub mod lines;
 mod marks;
 pub mod sentences;
 pub mod separators;
+mod stops;
 pub mod words;
 
 use crate::error::Result;

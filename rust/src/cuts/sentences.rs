@@ -14,6 +14,7 @@ use super::abbreviations::{self, Case, Follow};
 use super::graphemes::Graphemes;
 use super::line_starts::{begins_block, is_heading};
 use super::marks::{self, Mark};
+use super::stops::stop_from;
 use crate::error::Result;
 use crate::guard::{ASK, Guard};
 
@@ -99,7 +100,7 @@ impl<'t> Walk<'t, '_> {
         let bytes = self.text.as_bytes();
         let mut from = at;
         loop {
-            let stop = marks::stop_from(bytes, from)?;
+            let stop = stop_from(bytes, from)?;
             let c = self.char_at(stop)?;
             if self.mark_at(stop, c).is_some() || marks::is_newline(c) {
                 work(stop - at);
