@@ -9,6 +9,7 @@ mod enter;
 mod errors;
 mod html;
 mod nearest;
+mod settings;
 mod splitter;
 mod structure;
 mod terms;

@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use super::columns::array;
 use super::enter::{attached, detached};
 use super::errors::SettingError;
-use super::splitter::number;
+use super::settings::number;
 use super::texts::{Fault, Texts, borrow};
 use crate::batch::count_all;
 use crate::chars::{CharIndex, Counts};
