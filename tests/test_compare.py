@@ -87,6 +87,15 @@ def test_a_text_of_several_strategies_is_embedded_once():
     assert calls == []
 
 
+def test_an_embedder_that_is_a_function_is_told_by_its_name():
+    def topics(texts):
+        return TOPICS(texts)
+
+    found = cantle.compare([TEA], "whole", "pot", topics)
+    assert found.embedder.endswith(".<locals>.topics (a function)")
+    assert found.as_dict()["embedder"] == found.embedder
+
+
 def test_without_documents_all_is_zero():
     found = cantle.compare([], "whole", "pot", TOPICS)
     assert (found.documents, found.chunks.tolist(), found.mean_words.tolist()) == (0, [0], [0.0])

@@ -164,3 +164,19 @@ def test_the_command_tells_it_before_a_request(tmp_path):
             "takes 512 (max_model_tokens), and the chunks were cut with size (2000) in cl100k"
             in problem
         )
+
+
+def test_nothing_is_embedded_if_a_text_is_over_the_limit():
+    embedder, text = Limited(9), f"Not long. {SENTENCE[:-1]} twice."
+    with pytest.raises(cantle.SettingError) as caught:
+        cantle.Semantic(unit="words", embedder=embedder, batch_size=1).split(text, id="a")
+    assert str(caught.value) == (
+        "embedder: sentence 1 of document 'a' has 10 tokens in words, over the 9 that it takes"
+    )
+    store = opened(embedder=Hashing())
+    store.load(cut(27))
+    with pytest.raises(cantle.SettingError) as caught:
+        store.change_embedder(embedder)
+        store.backfill()
+    assert "'b_recursive_0' has 27 tokens in words, over the 9" in str(caught.value)
+    assert embedder.texts == []

@@ -46,7 +46,8 @@ def embed_all(
     Raises:
         TypeError: The embedder cannot be called, or returns something else than numbers.
         SettingError: It returns another number of vectors than it got texts, or vectors of another
-            length than before, or one with a NaN or an infinity; the message names the text.
+            length than before, or one with a NaN or an infinity; or a text is longer than it says
+            it takes, and it was not called. The message names the text.
 
     Example:
         >>> from cantle.embed import Keyword, embed_all
@@ -59,6 +60,7 @@ def embed_all(
     if isinstance(texts, str | bytes):
         raise TypeError("texts must be a sequence of texts, not one text")
     called = called or (lambda row: f"texts[{row}]")
+    _check_sizes(embedder, texts, called)
     found: NDArray[np.float32] | None = None
     for first in range(0, len(texts), batch_size):
         part = list(texts[first : first + batch_size])
@@ -148,6 +150,24 @@ def token_limit(embedder: Embedder) -> tuple[int, units.Unit] | None:
     if told is not None and (not isinstance(told, tuple) or len(told) != 2):
         raise TypeError(f"token_limit ({told!r}) must be a pair: most tokens, and their unit")
     return told
+
+
+def _check_sizes(
+    embedder: Embedder, texts: Sequence[str], called: Callable[[int], str]
+) -> None:
+    """Raise if a text is longer than the embedder says it takes."""
+    limit = token_limit(embedder)
+    if limit is None:
+        return
+    most, unit = limit
+    sizes = units.sizes(units.seen_by_model(unit), texts)
+    over = np.flatnonzero(sizes > most)
+    if len(over):
+        row = int(over[0])
+        raise _core.SettingError(
+            f"embedder: {called(row)} has {sizes[row]} tokens in {units.describe(unit)}, over the "
+            f"{most} that it takes"
+        )
 
 
 def identity(embedder: Embedder) -> str:

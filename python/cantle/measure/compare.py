@@ -77,7 +77,7 @@ class Comparison:
     question: str | None
     """What was asked."""
     embedder: str | None
-    """What tells the embedder that was asked from others."""
+    """The embedder that was asked: what it says it is, or its name."""
     strategies: tuple[str, ...]
     """The name of each; with size, overlap and unit where several have one name."""
     chunks: NDArray[np.int64]
@@ -355,7 +355,7 @@ class Comparing:
 
     def comparison(self) -> Comparison:
         """Return what was counted."""
-        told = None if self._embedder is None else identity(self._embedder)
+        told = None if self._embedder is None else units.readable(identity(self._embedder))
         return Comparison(self._rows, self._totals, tuple(self._skipped), self._question, told)
 
 
