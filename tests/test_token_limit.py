@@ -175,8 +175,8 @@ def test_nothing_is_embedded_if_a_text_is_over_the_limit():
     )
     store = opened(embedder=Hashing())
     store.load(cut(27))
+    store.change_embedder(embedder)
     with pytest.raises(cantle.SettingError) as caught:
-        store.change_embedder(embedder)
         store.backfill()
     assert "'b_recursive_0' has 27 tokens in words, over the 9" in str(caught.value)
     assert embedder.texts == []

@@ -68,7 +68,7 @@ def embed_all(
         end = first + len(part)
         rows = checked(embedder(part), end - first, first, called)
         if end - first == len(texts) and not copy:
-            found = np.require(rows, requirements="CA")
+            found = np.require(rows, requirements=("C", "A"))
         else:
             if found is None:
                 found = np.empty((len(texts), rows.shape[1]), np.float32)
@@ -152,15 +152,14 @@ def token_limit(embedder: Embedder) -> tuple[int, units.Unit] | None:
     return told
 
 
-def _check_sizes(
-    embedder: Embedder, texts: Sequence[str], called: Callable[[int], str]
-) -> None:
+def _check_sizes(embedder: Embedder, texts: Sequence[str], called: Callable[[int], str]) -> None:
     """Raise if a text is longer than the embedder says it takes."""
     limit = token_limit(embedder)
     if limit is None:
         return
-    most, unit = limit
-    sizes = units.sizes(units.seen_by_model(unit), texts)
+    most, told = limit
+    unit = units.seen_by_model(told)
+    sizes = units.sizes(unit, texts)
     over = np.flatnonzero(sizes > most)
     if len(over):
         row = int(over[0])
