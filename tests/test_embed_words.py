@@ -10,7 +10,6 @@ import pytest
 import tokenizers
 
 import cantle
-from cantle.embed import words as module
 from cantle.embed.words import Words, words_stand_alone
 
 PIECES = [
@@ -38,9 +37,9 @@ def llama(pieces=("a", "b", "t", "h", "e", "\u2581"), merges=None, **changes):
     return made
 
 
-def words_of(made) -> tuple[Words, tokenizers.Tokenizer]:
+def words_of(made, **settings) -> tuple[Words, tokenizers.Tokenizer]:
     file = made.to_str()
-    return Words(cantle.Tokenizer.from_json(file), file), made
+    return Words(cantle.Tokenizer.from_json(file), file, **settings), made
 
 
 def texts(number):
@@ -48,17 +47,16 @@ def texts(number):
     return ["", *("".join(rng.choices(PIECES, k=rng.randint(0, 9))) for _ in range(number))]
 
 
-def test_tokens_are_those_of_the_whole_text(monkeypatch):
-    words, made = words_of(llama())
-    assert words._alone
-    for most in (1_000_000, 30):
-        monkeypatch.setattr(module, "_MOST", most)
+def test_tokens_are_those_of_the_whole_text():
+    for settings in ({}, {"most": 30}, {"most": 0}):
+        words, made = words_of(llama(), **settings)
+        assert words._words is not None
         found, start = words(given := texts(2_000)), 0
         for text, end in zip(given, found[1].tolist(), strict=True):
             assert found[0][start:end].tolist() == made.encode(text).ids, repr(text)
             start = end
-    assert words([])[1].tolist() == []
-    assert words(["", ""])[1].tolist() == [0, 0]
+        assert words([])[1].tolist() == []
+        assert words(["", ""])[1].tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +80,7 @@ def test_of_other_tokenizers_texts_are_encoded_whole(change):
 
 def test_a_merge_over_the_start_of_a_word_is_seen():
     words, made = words_of(llama(merges=[("a", "\u2581"), ("a\u2581", "a")]))
-    assert not words._alone
+    assert words._words is None
     found, ends = words(["a a", "", "b"])
     assert found.tolist() == [*made.encode("a a").ids, *made.encode("b").ids]
     assert ends.tolist() == [len(made.encode("a a").ids)] * 2 + [len(found)]

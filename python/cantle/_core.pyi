@@ -28,6 +28,7 @@ __all__ = [
     "TokenRuler",
     "Tokenizer",
     "TokenizerError",
+    "Words",
     "__version__",
     "best_rows",
     "carried",
@@ -159,6 +160,13 @@ class Origin:
     def __reduce__(self) -> tuple[type[Origin], tuple[list[int], list[int], list[int]]]: ...
 
 @final
+class Words:
+    def __new__(cls, tokenizer: Tokenizer, json: str, most: int) -> Words: ...
+    def encode(
+        self, texts: Sequence[str | bytes]
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+
+@final
 class Tokenizer:
     @staticmethod
     def from_name(name: str) -> Tokenizer: ...
@@ -267,7 +275,7 @@ def visible(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 def keyword_vectors(texts: Sequence[str | bytes], topics: Sequence[str]) -> NDArray[np.float32]: ...
 def mean_vectors(
-    table: NDArray[np.float32], rows: NDArray[np.uint32], ends: _Numbers
+    table: NDArray[np.float32], rows: NDArray[np.uint32], ends: NDArray[np.int64]
 ) -> NDArray[np.float32]: ...
 def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]: ...
 def vector_scores(

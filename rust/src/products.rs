@@ -160,6 +160,11 @@ mod wide {
     }
 
     #[target_feature(enable = "avx2")]
+    pub(super) fn add_row(sum: &mut [f32], row: &[f32]) {
+        super::plain_add_row(sum, row);
+    }
+
+    #[target_feature(enable = "avx2")]
     pub(super) fn add_scaled(units: &mut Vec<f32>, row: &[f32], scale: f64) {
         super::add_scaled(units, row, scale);
     }
@@ -265,6 +270,23 @@ pub fn units(data: &[f32], width: usize) -> Vec<f32> {
         add_unit(&mut units, row, dot(row, row));
     }
     units
+}
+
+/// Adds a row to a sum of rows.
+pub fn add_row(sum: &mut [f32], row: &[f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor was just asked for the feature.
+        return unsafe { wide::add_row(sum, row) };
+    }
+    plain_add_row(sum, row);
+}
+
+#[inline(always)]
+fn plain_add_row(sum: &mut [f32], row: &[f32]) {
+    for (sum, x) in sum.iter_mut().zip(row) {
+        *sum += x;
+    }
 }
 
 /// Adds a row at length 1, of the square of its length.

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import json
 import re
-from array import array
-from collections.abc import Callable, Sequence
-from threading import Lock
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cantle import _core
 from cantle.embed.tables import encoded
 
 if TYPE_CHECKING:
@@ -30,74 +29,30 @@ _NORMALIZERS = [
     {"type": "Prepend", "prepend": _MARK},
     {"type": "Replace", "pattern": {"String": " "}, "content": _MARK},
 ]
-_WORD = re.compile(f"[ {_MARK}]*[^ {_MARK}]+(?:[ {_MARK}]+\\Z)?|[ {_MARK}]+\\Z")
-"""A word with the marks before it, and at the end with those behind it."""
 _MOST = 1_000_000
-"""Tokens of words that are kept, about 60 MB with the words. Then all of them are forgotten."""
-
-
-class _Known(dict[str, int]):
-    """Each word's number; a word that is asked for the first time is encoded, and gets the next."""
-
-    def __init__(self, encode: Callable[[str], tuple[NDArray[np.uint32], object]]) -> None:
-        self._encode = encode
-        self._lock = Lock()
-        self.tokens = array("I")
-        """The tokens of all words, one behind the other."""
-        self.bounds = [0]
-        """Where those of each word start, and where the last ones end."""
-
-    def __missing__(self, word: str) -> int:
-        # The mark that its first blank stands for is put there by the tokenizer.
-        tokens = self._encode(word[1:])[0].tolist()
-        with self._lock:
-            number = self.get(word)
-            if number is None:
-                number = len(self)
-                self.tokens.extend(tokens)
-                self.bounds.append(len(self.tokens))
-                self[word] = number
-        return number
-
-    def arrays(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        """Return tokens and bounds as they are now."""
-        with self._lock:
-            return np.array(self.tokens, np.uint32), np.array(self.bounds, np.int64)
+"""Tokens of words that are kept, some 60 MB with the words. With more all of them are forgotten."""
 
 
 class Words:
     """Encodes texts by their words, where that is the same as encoding them whole."""
 
-    def __init__(self, tokenizer: Tokenizer, file: str) -> None:
+    def __init__(self, tokenizer: Tokenizer, file: str, most: int = _MOST) -> None:
         """Ask the tokenizer's file whether words can be encoded alone.
 
         Args:
             tokenizer: The tokenizer.
             file: The text of its `tokenizer.json`.
+            most: Tokens that are kept.
         """
         self._tokenizer = tokenizer
-        self._alone = words_stand_alone(json.loads(file))
-        self._known = _Known(tokenizer._core.encode)
+        alone = words_stand_alone(json.loads(file))
+        self._words = _core.Words(tokenizer._core, file, most) if alone else None
 
     def __call__(self, texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Return the tokens of all texts, one behind the other, and where those of each end."""
-        if not self._alone:
+        if self._words is None:
             return encoded(self._tokenizer, texts)
-        known = self._known
-        numbers: list[int] = []
-        ends_of: list[int] = []
-        for text in texts:
-            # The mark that is put before the text, as the blank it stands for.
-            numbers += map(known.__getitem__, _WORD.findall(f" {text}" if text else ""))
-            ends_of.append(len(numbers))
-        tokens, bounds = known.arrays()
-        if len(tokens) > _MOST:
-            self._known = _Known(self._tokenizer._core.encode)
-        words = np.array(numbers, np.int64)
-        starts, lengths = bounds[words], bounds[words + 1] - bounds[words]
-        before = np.append(0, np.cumsum(lengths))
-        places = np.arange(before[-1]) + np.repeat(starts - before[:-1], lengths)
-        return tokens[places], before[np.array(ends_of, np.int64)]
+        return self._words.encode(texts)
 
 
 def words_stand_alone(said: dict[str, Any]) -> bool:

@@ -1,6 +1,6 @@
 //! Vectors of pieces, and how far two of them are apart.
 
-use crate::products::{add_unit, dot};
+use crate::products::{add_row, add_unit, dot};
 
 /// A matrix of numbers, a row for each piece.
 #[derive(Clone, Copy, Debug)]
@@ -87,8 +87,7 @@ pub fn means(table: Vectors<'_>, rows: &[u32], ends: &[usize]) -> Option<Vec<f32
     let mut start = 0;
     for (mean, &end) in means.chunks_exact_mut(width.max(1)).zip(ends) {
         for &row in rows.get(start..end)? {
-            let row = table.part(row as usize, 1)?.data;
-            mean.iter_mut().zip(row).for_each(|(sum, &x)| *sum += x);
+            add_row(mean, table.part(row as usize, 1)?.data);
         }
         // The mean and the sum have one direction.
         let length = dot(mean, mean).sqrt();

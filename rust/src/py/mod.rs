@@ -43,6 +43,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<html::Origin>()?;
     module.add_class::<tokenizer::Tokenizer>()?;
     module.add_class::<tokenizer::TokenRuler>()?;
+    module.add_class::<tokenizer::Words>()?;
     module.add_class::<arrow::strings::ArrowTexts>()?;
     module.add_class::<arrow::read::ArrowReader>()?;
     module.add_class::<arrow::table::ArrowTable>()?;

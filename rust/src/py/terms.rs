@@ -44,10 +44,13 @@ pub(super) fn mean_vectors<'py>(
     py: Python<'py>,
     table: PyReadonlyArray2<'py, f32>,
     rows: PyReadonlyArray1<'py, u32>,
-    ends: Vec<usize>,
+    ends: PyReadonlyArray1<'py, i64>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (data, width) = (lines(&table)?, table.shape()[1]);
     let rows = rows.as_slice()?;
+    // A negative one is an end that no list has.
+    let ends = ends.as_slice()?.iter().map(|&end| usize::try_from(end).unwrap_or(usize::MAX));
+    let ends: Vec<usize> = ends.collect();
     let found = detached(py, |_| Ok(means(Vectors::new(data, width), rows, &ends)))?;
     let found = found.ok_or_else(|| SettingError::new_err("rows: one is not in the table"))?;
     Ok(found.into_pyarray(py).reshape([ends.len(), width])?.into_any())
@@ -75,7 +78,7 @@ pub(super) fn terms<'py>(
     Ok((ids.into_pyarray(py), ends.into_pyarray(py), vocabulary))
 }
 
-fn borrowed<'t>(texts: &'t [Bound<'_, PyAny>]) -> PyResult<Vec<&'t str>> {
+pub(super) fn borrowed<'t>(texts: &'t [Bound<'_, PyAny>]) -> PyResult<Vec<&'t str>> {
     let one = |(i, text)| Ok(borrow(text, &|| format!("texts[{i}]"))?.0);
     texts.iter().enumerate().map(one).collect()
 }

@@ -9,11 +9,13 @@ use super::columns::array;
 use super::enter::{attached, detached};
 use super::errors::SettingError;
 use super::settings::number;
+use super::terms::borrowed;
 use super::texts::{Fault, Texts, borrow};
 use crate::batch::count_all;
 use crate::chars::{CharIndex, Counts};
 use crate::guard::Guard;
 use crate::ruler::{Ruler, reach};
+use crate::tokenizer::words::Words as CoreWords;
 use crate::tokenizer::{Marks, Tokenizer as Core};
 
 #[pyclass(frozen, module = "cantle._core")]
@@ -274,5 +276,31 @@ impl TokenRuler {
     #[getter]
     fn total(&self) -> usize {
         self.marks.total()
+    }
+}
+
+/// Encodes many short texts by their words, each of them once.
+#[pyclass(frozen, module = "cantle._core")]
+pub(super) struct Words(CoreWords);
+
+#[pymethods]
+impl Words {
+    #[new]
+    fn new(py: Python<'_>, tokenizer: &Tokenizer, json: &str, most: usize) -> PyResult<Self> {
+        detached(py, |_| Ok(Self(CoreWords::new(tokenizer.core.clone(), json, most))))
+    }
+
+    /// The tokens of all texts, one behind the other, and where those of each end.
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let borrowed = borrowed(&texts)?;
+        let stop = AtomicBool::new(false);
+        let (tokens, ends) =
+            detached(py, |poll| self.0.encode(&borrowed, &Guard::new(&stop, Some(poll))))?;
+        let ends = ends.into_iter().map(|end| end as i64).collect::<Vec<_>>();
+        Ok((array(py, tokens), array(py, ends)))
     }
 }

@@ -21,6 +21,7 @@ mod last_merge;
 mod masks;
 mod memo;
 mod merges;
+mod pairs;
 pub(crate) mod patterns;
 mod pieces;
 mod ranks;
@@ -29,6 +30,7 @@ mod unigram;
 mod vocabulary;
 mod windows;
 mod word_piece;
+pub mod words;
 
 use std::sync::{Arc, OnceLock};
 

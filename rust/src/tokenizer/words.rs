@@ -1,0 +1,154 @@
+//! Tokens of many short texts by a tokenizer of Llama's kind, each word encoded once.
+//!
+//! Such a tokenizer has no pre-tokenizer: it puts a mark before the text and in place of each blank,
+//! and merges whatever stands side by side. A text is therefore encoded whole, and slowly. But where no
+//! token of the vocabulary has a mark behind another character, nothing is merged over the place before
+//! the first mark of a word, and no merge makes a token that the vocabulary has not. So each word's
+//! tokens are its own. Whether the vocabulary is so is for the caller to know.
+
+use std::sync::{Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+
+use super::Tokenizer;
+use super::pairs::Pairs;
+use crate::error::Result;
+use crate::guard::Guard;
+
+/// What stands in place of a blank.
+const MARK: char = '\u{2581}';
+
+/// Encodes texts by their words.
+pub struct Words {
+    tokenizer: Tokenizer,
+    /// What words are encoded by, if the tokenizer does nothing else.
+    pairs: Option<Pairs>,
+    /// Most tokens that are remembered; with more, all are forgotten.
+    most: usize,
+    /// What calls before have learned. A call takes one, and starts anew where none is there.
+    known: Mutex<Vec<Known>>,
+}
+
+/// The tokens of words that were met, one word behind the other, and where each one's stand. A word is
+/// known without its first mark: the tokenizer puts that there.
+#[derive(Default)]
+struct Known {
+    places: FxHashMap<Box<str>, (usize, usize)>,
+    tokens: Vec<u32>,
+}
+
+impl Words {
+    /// How many threads' knowledge is kept.
+    const KEPT: usize = 4;
+
+    /// Of a tokenizer that encodes words alone as in their text, and its file.
+    #[must_use]
+    pub fn new(tokenizer: Tokenizer, json: &str, most: usize) -> Self {
+        let file = serde_json::from_str::<Value>(json);
+        let pairs = file.ok().and_then(|file| Pairs::read(&file));
+        Self { tokenizer, pairs, most, known: Mutex::default() }
+    }
+
+    /// The tokens of all texts, one behind the other, and where those of each end.
+    pub fn encode(&self, texts: &[&str], guard: &Guard<'_>) -> Result<(Vec<u32>, Vec<usize>)> {
+        let waiting = self.known.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut known = waiting.unwrap_or_default();
+        let (mut tokens, mut ends) = (Vec::new(), Vec::with_capacity(texts.len()));
+        for text in texts {
+            guard.check()?;
+            each(text, |word| self.add(word, &mut known, guard, &mut tokens))?;
+            ends.push(tokens.len());
+        }
+        let mut at_rest = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if at_rest.len() < Self::KEPT {
+            at_rest.push(known);
+        }
+        Ok((tokens, ends))
+    }
+
+    fn add(
+        &self,
+        word: &str,
+        known: &mut Known,
+        guard: &Guard<'_>,
+        tokens: &mut Vec<u32>,
+    ) -> Result<()> {
+        if let Some(&(start, end)) = known.places.get(word) {
+            tokens.extend_from_slice(&known.tokens[start..end]);
+            return Ok(());
+        }
+        let mut own = Vec::new();
+        if !self.pairs.as_ref().is_some_and(|pairs| pairs.encode(MARK, word, &mut own)) {
+            own = self.tokenizer.encode(word, guard)?.0;
+        }
+        tokens.extend_from_slice(&own);
+        if known.tokens.len() + own.len() > self.most {
+            *known = Known::default();
+        }
+        let start = known.tokens.len();
+        known.tokens.extend_from_slice(&own);
+        known.places.insert(word.into(), (start, known.tokens.len()));
+        Ok(())
+    }
+}
+
+/// Hands over each word without its first mark: the marks before it and, of the last one, those behind
+/// it belong to it. The mark before the first word is not in the text.
+fn each<'t>(text: &'t str, mut take: impl FnMut(&'t str) -> Result<()>) -> Result<()> {
+    let (bytes, len) = (text.as_bytes(), text.len());
+    let visible = text.trim_end_matches([' ', MARK]).len();
+    let mut start = 0;
+    while start < len {
+        let mut end = start;
+        while end < len && mark(bytes, end) > 0 {
+            end += mark(bytes, end);
+        }
+        while end < len && mark(bytes, end) == 0 {
+            end += 1;
+        }
+        if end == visible {
+            end = len;
+        }
+        take(&text[start..end])?;
+        start = if end < len { end + mark(bytes, end) } else { len };
+    }
+    Ok(())
+}
+
+/// Bytes of the mark, or of the blank that becomes one, at a place; 0 where there is none.
+#[inline(always)]
+fn mark(bytes: &[u8], at: usize) -> usize {
+    match bytes[at..] {
+        [b' ', ..] => 1,
+        [0xE2, 0x96, 0x81, ..] => MARK.len_utf8(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_take_the_marks_before_them_and_the_last_one_those_behind_it() {
+        for (text, words) in [
+            ("", &[][..]),
+            ("a", &["a"]),
+            ("ab c", &["ab", "c"]),
+            (" a", &[" a"]),
+            ("a  b ", &["a", " b "]),
+            ("   ", &["   "]),
+            ("a\u{2581}b\u{2581} ", &["a", "b\u{2581} "]),
+            ("\u{2580}\n \u{2582}", &["\u{2580}\n", "\u{2582}"]),
+        ] {
+            let mut found = Vec::new();
+            each(text, |word| {
+                found.push(word);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(found, words, "{text:?}");
+        }
+    }
+}
