@@ -24,9 +24,7 @@ SPECIAL = 'Ein "Wort", zwei;\r\n\r\nDrei \u2028 vier 🎉\t\x00.\n\n=SUM(A1)'
 NUMBERS = ("ordinal", "byte_start", "byte_end", "char_start", "char_end", "size", "flags")
 
 
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_own_folder")
 
 
 def read(path: str) -> list[dict[str, Any]]:
