@@ -41,3 +41,10 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 def path(tmp_path: Path) -> Path:
     """Return where a test may make a store."""
     return tmp_path / "kb.cantle"
+
+
+@pytest.fixture
+def in_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Run a test in a folder that is empty; return it."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

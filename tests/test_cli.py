@@ -14,10 +14,7 @@ import cantle
 from cantle.cli.app import run
 from cli_runs import TEXT, cli, write
 
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_own_folder")
 
 
 # Output

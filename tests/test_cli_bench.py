@@ -37,9 +37,7 @@ def bench(*arguments: str | Path, **options: Any) -> Result:
     return cli(*arguments, command="bench", **options)
 
 
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_own_folder")
 
 
 @pytest.fixture

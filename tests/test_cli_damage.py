@@ -21,10 +21,7 @@ from cantle.cli import formats, rows
 from cli_runs import TEXT, cli, ids, write
 from test_cli_process import ENVIRONMENT, unix
 
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_own_folder")
 
 
 def parquet(**columns: object) -> bytes:

@@ -11,7 +11,6 @@ import sys
 import zipfile
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -28,9 +27,7 @@ CUT = ["--size", "12", "--unit", "words"]
 STRATEGY = cantle.Recursive(12, 0, "words")
 
 
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_own_folder")
 
 
 def table(rows: list[dict[str, Any]] | None = None) -> pa.Table:

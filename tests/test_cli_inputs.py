@@ -10,10 +10,7 @@ import pytest
 
 from cli_runs import TEXT, cli, ids, write
 
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_own_folder")
 
 
 def test_a_folder_is_read_in_order_with_ids_below_it() -> None:

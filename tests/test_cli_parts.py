@@ -23,9 +23,8 @@ ARGUMENTS = ("d", "--size", "4", "--unit", "words", "-o", "out/")
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _here(in_own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make five inputs, and parts and batches that are smaller than they are."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(parts, "_BYTES", 300)
     monkeypatch.setattr(cutting, "_DOCUMENTS", 4)
     monkeypatch.setattr(arrow_reading, "ROWS", 4)

@@ -17,11 +17,10 @@ TEA = "Warm the pot before the tea. Then pour the tea slowly.\n"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def folder(in_own_folder: Path) -> Path:
     write("docs/keys.md", KEYS)
     write("docs/tea.txt", TEA)
-    return tmp_path
+    return in_own_folder
 
 
 def index(*more: str) -> Result:

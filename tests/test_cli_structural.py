@@ -18,9 +18,7 @@ TEXT = f"# A\n\n## B, C\n\nfirst words\n\n{TABLE}"
 CUT = ("--strategy", "structural,depth=all", "--size", "40", "--unit", "chars")
 
 
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_own_folder")
 
 
 def expected(prefix: str | None = None) -> list[dict[str, object]]:

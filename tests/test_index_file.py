@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import pickle
-import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -129,16 +132,39 @@ def test_a_missing_file_is_told(tmp_path: Any) -> None:
         Hnsw.open(tmp_path / "none")
 
 
-def test_a_folder_that_is_not_there_or_cannot_be_written(tmp_path: Any) -> None:
+@contextmanager
+def nobody() -> Iterator[None]:
+    """Act as a user who may not write everywhere, as root may."""
+    user = os.geteuid()
+    if not user:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+
+
+def test_a_place_where_no_file_can_be_made_is_told() -> None:
     index = Hnsw().build(clustered(50)[0])
-    with pytest.raises(OSError, match="No such file") as caught:
-        index.save(tmp_path / "none" / "index")
-    # The message named a temporary file beside the one that was asked for.
-    assert caught.value.filename == os.path.realpath(tmp_path / "none" / "index")
-    if os.geteuid():
-        tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
-        with pytest.raises(PermissionError):
-            index.save(tmp_path / "index")
+    # Not below pytest's folder, which others than its owner may not even look into.
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(os.path.realpath(name))
+        (folder / "file").touch()
+        (folder / "folder").mkdir()
+        folder.chmod(0o555)
+        before = sorted(os.listdir(folder))
+        for place, error in {
+            "none/index": FileNotFoundError,
+            "file/index": NotADirectoryError,
+            "folder": IsADirectoryError,
+            "index": PermissionError,
+        }.items():
+            with nobody(), pytest.raises(error) as caught:
+                index.save(folder / place)
+            # The message named a temporary file beside the one that was asked for.
+            assert caught.value.filename == str(folder / place)
+        assert sorted(os.listdir(folder)) == before
+        folder.chmod(0o755)
 
 
 _FULL = """

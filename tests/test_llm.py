@@ -98,13 +98,21 @@ def test_what_counts_of_an_answer(said):
     assert ends_of(said, 4) == (Bad(want) if isinstance(want, str) else want)
 
 
-@given(st.text() | st.lists(st.integers() | st.text() | st.none()).map(
-    lambda ends: json.dumps({"ends": ends})))  # fmt: skip
-def test_an_answer_is_numbers_or_refused(said):
-    found = ends_of(said, 6)
-    if not isinstance(found, Bad):
-        assert list(found) == sorted(set(found))
-        assert all(isinstance(end, int) and 1 <= end < 6 for end in found)
+@given(
+    st.lists(st.integers(0, 7), max_size=3)
+    | st.lists(st.integers() | st.text() | st.none() | st.booleans())
+)
+def test_an_answer_is_numbers_or_refused(ends):
+    found = ends_of(json.dumps({"ends": ends}), 6)
+    if all(type(end) is int and 1 <= end <= 6 for end in ends) and ends == sorted(set(ends)):
+        assert found == tuple(end for end in ends if end < 6)
+    else:
+        assert isinstance(found, Bad)
+
+
+@given(st.text())
+def test_no_text_makes_an_answer_fail(said):
+    assert isinstance(ends_of(said, 6), Bad)
 
 
 def test_a_bad_answer_is_asked_for_again_with_the_reason():

@@ -39,7 +39,7 @@ import faiss
 
 import cantle
 from cantle.store import loading, sync
-from stores import Hashing, opened, words
+from stores import Hashing, numbered, opened, words
 from test_store_crash import state
 
 loading._AT_ONCE = 2
@@ -47,11 +47,16 @@ sync._AT_ONCE = 3
 happened = 0
 
 
+def say(*words):
+    # At once: of a line that it printed in pieces, a killed writer left the first one.
+    os.write(1, (" ".join(map(str, words)) + "\\n").encode())
+
+
 def event(*_):
     global happened
     happened += 1
     if happened == abs(moment):
-        print("here", os.getpid(), flush=True)
+        say("here", os.getpid())
         while moment > 0:
             signal.pause()
         # Otherwise on: it is killed while it works.
@@ -72,16 +77,9 @@ def rename(old, new, really=os.replace):
 os.replace = rename
 
 
-def texts(version, docs):
-    return [
-        " ".join(f"{doc}.{i}.{version if i % 3 == 0 else 0}" for i in range(doc % 5 * 4 + 1))
-        for doc in docs
-    ]
-
-
 def cut(version, docs):
     names = [f"d{doc}" for doc in docs]
-    return words(3).split_all(texts(version, docs), ids=names)
+    return words(3).split_all(numbered(docs, version), ids=names)
 
 
 PHASES = (
@@ -93,7 +91,7 @@ PHASES = (
     lambda: store.delete("d0"),
     lambda: store.load(cut(2, range(8, 14)), min_chars=0),
     lambda: store.sync(
-        texts(3, range(4, 22)), ids=[f"d{doc}" for doc in range(4, 22)], strategy=words(3),
+        numbered(range(4, 22), 3), ids=[f"d{doc}" for doc in range(4, 22)], strategy=words(3),
         min_chars=0,
     ),
     lambda: store.build_index(progress=event),
@@ -103,12 +101,12 @@ PHASES = (
 def write():
     for number, phase in enumerate(PHASES):
         phase()
-        print("done", number, flush=True)
+        say("done", number)
         if not moment:
             store._database._connection.set_trace_callback(None)
-            print("state", json.dumps(state(store)), flush=True)
+            say("state", json.dumps(state(store)))
             store._database._connection.set_trace_callback(event)
-    print("events", happened, flush=True)
+    say("events", happened)
 
 
 for line in sys.stdin:
@@ -125,7 +123,7 @@ for line in sys.stdin:
             traceback.print_exc()
             os._exit(1)
         os._exit(0)
-    print("ended", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    say("ended", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 PHASES = 9
 
@@ -163,6 +161,8 @@ def run(writer, path: Path, moment: int):
         elif said == "ended":
             assert int(told) == -signal.SIGKILL or (events and int(told) == 0)
             return done, events, states
+        else:
+            raise AssertionError(line)
     raise AssertionError("the writer broke down")
 
 

@@ -1,7 +1,6 @@
 """Where a store cannot be written it is read, and a full disk leaves what was there."""
 
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -207,7 +206,6 @@ for act in (
 )
 def test_a_file_that_cannot_grow_is_told(path, limit, said):
     rows = filled(path, index=HNSW)
-    assert resource.RLIMIT_FSIZE
     assert in_fresh_process(LIMITED, str(path), str(limit)) == said
     with opened(path) as store:
         assert_sound(store)

@@ -19,17 +19,8 @@ import samples
 from cases import builders
 from conftest import SLOW
 from samples import MINILM, patterned
-from test_tokens import ALPHABETS
 from test_vocabularies import NASTY
-
-
-def ordinary(tokenizer: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
-    """Return a copy that neither truncates nor pads, with special strings as ordinary text."""
-    copy = tokenizers.Tokenizer.from_str(tokenizer.to_str())
-    copy.encode_special_tokens = True
-    copy.no_truncation()
-    copy.no_padding()
-    return copy
+from tokens_oracle import ALPHABETS, ordinary
 
 
 def assert_equal_to_tokenizers(ours: cantle.Tokenizer, theirs: tokenizers.Tokenizer, texts) -> None:

@@ -16,7 +16,7 @@ import cantle
 import samples
 from cantle import names, units
 from samples import patterned
-from test_tokens import random_strings
+from tokens_oracle import assert_equal_to_tiktoken, random_strings
 
 NASTY = random_strings()[::2]
 """10,000 strings."""
@@ -25,12 +25,6 @@ NASTY = random_strings()[::2]
 def ranks_text(ranks: dict[bytes, int]) -> bytes:
     lines = sorted((rank, token) for token, rank in ranks.items())
     return b"".join(b"%s %d\n" % (base64.b64encode(token), rank) for rank, token in lines)
-
-
-def assert_equal_to_tiktoken(ours: cantle.Tokenizer, theirs: tiktoken.Encoding, texts) -> None:
-    for text, ids in zip(texts, theirs.encode_ordinary_batch(texts, num_threads=2), strict=True):
-        assert ours.encode(text).ids.tolist() == ids, text
-        assert ours.count(text) == len(ids), text
 
 
 # Names.
