@@ -64,7 +64,8 @@ def test_tokens_are_those_of_the_whole_text():
     [
         # A token that goes over the place where a word starts.
         lambda said: said["model"]["vocab"].update({"a\u2581": 999}),
-        lambda said: said["added_tokens"].append({"content": "<a b>"}),
+        lambda said: said["added_tokens"].append({"content": "<a b>", "special": True}),
+        lambda said: said["added_tokens"].append({"content": "ab", "special": False}),
         lambda said: said.update(pre_tokenizer={"type": "Whitespace"}),
         lambda said: said.update(normalizer=None),
         lambda said: said["normalizer"]["normalizers"].pop(),
@@ -76,6 +77,36 @@ def test_of_other_tokenizers_texts_are_encoded_whole(change):
     assert words_stand_alone(said)
     change(said)
     assert not words_stand_alone(said)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        # What the pairs alone do not tell: words are then encoded by the tokenizer.
+        lambda said: said["model"].update(byte_fallback=False),
+        lambda said: said["model"].update(ignore_merges=True),
+        lambda said: said["model"]["vocab"].pop("<0x41>"),
+        # Of a pair that is listed twice the later place counts, and of two that make one token both.
+        lambda said: said["model"]["merges"].append(["t", "h"]),
+        lambda said: said["model"]["merges"].insert(0, ["t", "he"]),
+        lambda said: said["added_tokens"].append(
+            {"id": 900, "content": "<s>", "special": True, "normalized": False}
+            | dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
+        ),
+    ],
+)
+def test_words_of_other_models_are_those_of_the_whole_text(change):
+    said = json.loads(llama().to_str())
+    change(said)
+    file = json.dumps(said)
+    tokenizer = cantle.Tokenizer.from_json(file)
+    words, start = Words(tokenizer, file), 0
+    assert words._words is not None
+    given = [*texts(400), "A the<s> the", "the thehe ab", "tthee"]
+    found, ends = words(given)
+    for text, end in zip(given, ends.tolist(), strict=True):
+        assert found[start:end].tolist() == tokenizer._core.encode(text)[0].tolist(), repr(text)
+        start = end
 
 
 def test_a_merge_over_the_start_of_a_word_is_seen():

@@ -62,5 +62,10 @@ def words_stand_alone(said: dict[str, Any]) -> bool:
         return False
     if normalizer.get("normalizers") != _NORMALIZERS:
         return False
-    tokens = [*model.get("vocab", ()), *(one["content"] for one in said.get("added_tokens") or ())]
+    added = said.get("added_tokens") or ()
+    # Special ones are text like any other. The others are, wherever they stand, and part the text:
+    # the tokenizer puts a mark behind them.
+    if not all(one.get("special") for one in added):
+        return False
+    tokens = [*model.get("vocab", ()), *(one["content"] for one in added)]
     return not any(" " in token or re.search(f"[^{_MARK}]{_MARK}", token) for token in tokens)

@@ -13,8 +13,6 @@ pub(super) struct Pairs {
     of_byte: Vec<u32>,
     /// Of two tokens side by side the place in the list, and the token.
     merged: FxHashMap<(u32, u32), (u32, u32)>,
-    /// Texts that are tokens wherever they stand, and are looked for before all else.
-    added: Vec<String>,
 }
 
 impl Pairs {
@@ -51,15 +49,12 @@ impl Pairs {
             // Of a pair that is listed twice the last place counts.
             merged.insert((id(left)?, id(right)?), (place, id(&format!("{left}{right}"))?));
         }
-        let added = file["added_tokens"].as_array().map_or(&[][..], Vec::as_slice);
-        let added: Option<Vec<String>> =
-            added.iter().map(|token| token["content"].as_str().map(str::to_owned)).collect();
-        Some(Self { of_char, of_byte: of_byte?, merged, added: added? })
+        Some(Self { of_char, of_byte: of_byte?, merged })
     }
 
-    /// Appends the tokens of a word behind a mark; false if it is too long, or holds an added token.
+    /// Appends the tokens of a word behind a mark; false if it is too long.
     pub(super) fn encode(&self, mark: char, word: &str, tokens: &mut Vec<u32>) -> bool {
-        if word.len() > MOST || self.added.iter().any(|added| word.contains(added.as_str())) {
+        if word.len() > MOST {
             return false;
         }
         let start = tokens.len();
