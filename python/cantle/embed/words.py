@@ -58,7 +58,9 @@ class Words:
 def words_stand_alone(said: dict[str, Any]) -> bool:
     """Return whether no token goes over the place where a word starts, mark included."""
     model, normalizer = said.get("model") or {}, said.get("normalizer") or {}
-    if model.get("type") != "BPE" or said.get("pre_tokenizer") is not None:
+    if model.get("type") != "BPE" or model.get("ignore_merges"):
+        return False
+    if said.get("pre_tokenizer") is not None:
         return False
     if normalizer.get("normalizers") != _NORMALIZERS:
         return False
