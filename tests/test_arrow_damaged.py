@@ -7,12 +7,13 @@ is made of what lies there then: it may be other text, or none that is UTF-8.
 from __future__ import annotations
 
 import pickle
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
 import cantle
-from stores import opened
+from stores import Hashing, opened
 
 pa = pytest.importorskip("pyarrow")
 
@@ -89,6 +90,54 @@ def test_what_is_no_longer_utf8_is_an_error(kind, damage):
         except ValueError:  # It may be Python's own, of what cannot be decoded.
             continue
         pytest.fail(f"{name} gave something")
+
+
+CUTTERS = {
+    "recursive": cantle.Recursive(5, unit="chars"),
+    "bytes": cantle.Recursive(5, unit="bytes"),
+    "tokens": cantle.Window(4, 1),
+    "function": cantle.Recursive(5, unit=len),
+    "structural": cantle.Structural(5, unit="chars"),
+    "semantic": cantle.Semantic(20, unit="chars", embedder=Hashing()),
+}
+
+
+@pytest.mark.parametrize("cutter", CUTTERS.values(), ids=CUTTERS)
+@pytest.mark.parametrize("damage", [*DAMAGES, "other text"])
+@pytest.mark.parametrize("text", [TEXT, "Plain words of ASCII, which is known of them. And more."])
+def test_what_was_overwritten_is_not_cut(cutter, damage, text):
+    # The process was aborted: what a panic said quoted the text, and was made a string.
+    data = bytearray(text.encode())
+    ends = np.array([0, len(data)], np.int32)
+    array = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(ends), pa.py_buffer(data)])
+    chunks = cantle.Recursive(20, unit="chars").split_all(array)
+    other = "ü" * (len(data) // 2) + "x" * (len(data) % 2)
+    data[:] = DAMAGES[damage](data) if damage in DAMAGES else other.encode()
+    for act in (
+        lambda: cutter.split_within(chunks),
+        lambda: cutter.split_all(chunks.documents.texts),
+    ):
+        if damage == "other text":  # It is a text, though another.
+            with suppress(cantle.TextError, cantle.SettingError):
+                assert len(act()) > 0
+            continue
+        with pytest.raises(cantle.TextError, match="is not what it was"):
+            act()
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("strategy", [cantle.Semantic, cantle.Optimal])
+def test_what_an_embedder_overwrites_is_an_error(strategy, damage):
+    data = bytearray(TEXT.encode())
+    ends = np.array([0, len(data)], np.int32)
+    array = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(ends), pa.py_buffer(data)])
+
+    def embedder(texts):
+        data[:] = DAMAGES[damage](data)
+        return np.ones((len(texts), 2), np.float32)
+
+    with pytest.raises(cantle.TextError, match="is not what it was"):
+        strategy(20, unit="chars", embedder=embedder).split_all(array)
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

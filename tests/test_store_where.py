@@ -282,6 +282,12 @@ KEYS = "strategy, source, kind, heading, draft, lang, nested, strategy, tags, ti
             "['a', 'b']",
         ),
         (
+            {"year": {"gt": float("nan")}},
+            ValueError,
+            "where: year: 'gt' (nan) cannot be compared with what documents have there, such as "
+            "2020",
+        ),
+        (
             {"year": {"gt": None}},
             TypeError,
             "where: year: 'gt' (None) must be a number, a string or a list",

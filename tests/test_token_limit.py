@@ -13,7 +13,7 @@ import pytest
 import cantle
 import samples
 from cantle.embed import Cached, Remote
-from cantle.embed.door import token_limit
+from cantle.embed.door import embed_all, token_limit
 from cli_runs import cli, write
 from stores import Hashing, opened
 
@@ -164,6 +164,49 @@ def test_the_command_tells_it_before_a_request(tmp_path):
             "takes 512 (max_model_tokens), and the chunks were cut with size (2000) in cl100k"
             in problem
         )
+
+
+@pytest.mark.parametrize(
+    ("limit", "error", "words"),
+    [
+        (5, TypeError, "token_limit (5) must be a pair: most tokens, and their unit"),
+        (("512", "words"), TypeError, "token_limit ('512') must be a whole number"),
+        ((None, "words"), TypeError, "token_limit (None) must be a whole number"),
+        ((float("nan"), "words"), TypeError, "token_limit (nan) must be a whole number"),
+        ((True, "words"), TypeError, "token_limit (True) must be a whole number"),
+        ((0, "words"), cantle.SettingError, "token_limit (0) must be at least 1"),
+        ((9, "nounit"), cantle.SettingError, "token_limit: unit ('nounit') must be "),
+        ((9, None), TypeError, "token_limit: unit (None) must be "),
+    ],
+)
+def test_a_limit_that_is_none_is_refused_wherever_it_is_met(limit, error, words):
+    embedder = Hashing()
+    embedder.token_limit = limit
+    for act in (
+        lambda: embed_all(embedder, ["A text."]),
+        lambda: cantle.Semantic(9, unit="words", embedder=embedder).split(TEXT),
+        lambda: opened(embedder=embedder).load(cut(9)),
+        lambda: opened(embedder=embedder).load(cut(9), embed=False),
+        lambda: opened(embedder=embedder).sync([TEXT], strategy=cantle.Recursive(9, unit="words")),
+    ):
+        with pytest.raises(error) as caught:
+            act()
+        assert str(caught.value).startswith(words)
+
+
+def test_what_a_request_holds_is_a_limit_as_well():
+    remote = Remote("m@http://localhost:1", tokens_per_request=50)
+    assert remote.token_limit[0] == 50
+    assert Remote("m@http://localhost:1", max_tokens=20).token_limit[0] == 20
+    with pytest.raises(cantle.TextError, match=r"the model takes 50 "):
+        opened(embedder=remote).load(cut(400, strategy=cantle.Whole))
+
+
+def test_a_comparison_names_the_chunk():
+    strategies = ["recursive:4:0:words", "recursive:2000:0:words"]
+    with pytest.raises(cantle.SettingError) as caught:
+        cantle.compare(["One. Two. Three.", "word " * 600], strategies, "tea?", Limited(50))
+    assert str(caught.value).startswith("embedder: chunk 'doc1_recursive_0' has 600 tokens")
 
 
 def test_nothing_is_embedded_if_a_text_is_over_the_limit():

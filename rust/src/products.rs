@@ -326,7 +326,7 @@ mod tests {
             let (a, b): (Vec<f32>, Vec<f32>) = pairs.into_iter().unzip();
             let slow: f64 = a.iter().zip(&b).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum();
             prop_assert!((dot(&a, &b) - slow).abs() < 1e-12);
-                        // To the last bit, whatever the processor can do.
+            // To the last bit, whatever the processor can do.
             prop_assert_eq!(dot(&a, &b).to_bits(), mixed_dot(&a, &b).to_bits());
         }
 

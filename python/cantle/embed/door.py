@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from cantle import _core, units
+from cantle.limits import whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -145,11 +146,20 @@ def token_limit(embedder: Embedder) -> tuple[int, units.Unit] | None:
 
     Raises:
         TypeError: The attribute is something else.
+        SettingError: Its number is below 1, or there is no such unit.
     """
     told = getattr(embedder, "token_limit", None)
-    if told is not None and (not isinstance(told, tuple) or len(told) != 2):
+    if told is None:
+        return None
+    if not isinstance(told, tuple) or len(told) != 2:
         raise TypeError(f"token_limit ({told!r}) must be a pair: most tokens, and their unit")
-    return told
+    most, unit = told
+    try:
+        return whole("token_limit", most, 1), units.resolve(unit)
+    except (TypeError, _core.SettingError) as error:
+        if str(error).startswith("token_limit"):
+            raise
+        raise type(error)(f"token_limit: {error}") from None
 
 
 def _check_sizes(embedder: Embedder, texts: Sequence[str], called: Callable[[int], str]) -> None:

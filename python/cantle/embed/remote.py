@@ -88,7 +88,17 @@ class Remote:
     @property
     def token_limit(self) -> tuple[int, Unit]:
         """The most tokens of a text, the model's special ones included, and what counts them."""
-        return self.max_tokens or _MODELS.get(self._server.model, _OTHERWISE), self.unit
+        return min(self._limits().values()), self.unit
+
+    def _limits(self) -> dict[str, int]:
+        """Return what bounds the tokens of a text, by the argument that says so."""
+        limits = {
+            "max_tokens": self.max_tokens or _MODELS.get(self._server.model, _OTHERWISE),
+            "tokens_per_request": self.tokens_per_request,
+        }
+        if (pace := self._server.tokens_per_minute) is not None:
+            limits["tokens_per_minute"] = int(pace)
+        return limits
 
     def __call__(self, texts: list[str]) -> NDArray[np.float32]:
         """Return the vectors of texts; float32 [texts, d].
@@ -110,15 +120,11 @@ class Remote:
 
     def _batches(self, texts: Sequence[str]) -> list[tuple[list[str], int]]:
         """Return the texts of each request, and how many tokens they are."""
-        most_of_one, counted = self.token_limit
-        unit = units.seen_by_model(counted)
+        unit = units.seen_by_model(self.unit)
         sizes = units.sizes(unit, texts).tolist()
-        limits = {"tokens_per_request": self.tokens_per_request}
-        if (pace := self._server.tokens_per_minute) is not None:
-            limits["tokens_per_minute"] = int(pace)
-        most = min(limits.values())
-        limits["max_tokens"] = most_of_one
+        limits = self._limits()
         name = min(limits, key=limits.__getitem__)
+        most = min(most for limit, most in limits.items() if limit != "max_tokens")
         batches: list[tuple[list[str], int]] = []
         part: list[str] = []
         total = 0

@@ -332,9 +332,17 @@ class Comparing:
         assert self._embedder is not None
         texts = [chunks.embed_texts for chunks in made]
         once: dict[str, int] = {}
-        for text in (text for own in texts for text in own):
-            once.setdefault(text, len(once))
-        vectors = embed_all(self._embedder, list(once), batch_size=self._batch_size)
+        places: list[tuple[Chunks, int]] = []
+        for chunks, own in zip(made, texts, strict=True):
+            for at, text in enumerate(own):
+                if once.setdefault(text, len(once)) == len(places):
+                    places.append((chunks, at))
+
+        def called(row: int) -> str:
+            chunks, at = places[row]
+            return f"chunk {chunks[at].id!r}"
+
+        vectors = embed_all(self._embedder, list(once), batch_size=self._batch_size, called=called)
         if len(vectors) and vectors.shape[1] != len(self._query):
             raise _core.SettingError(
                 f"embedder: vectors of {vectors.shape[1]} numbers for chunks, of "

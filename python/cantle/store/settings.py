@@ -102,9 +102,10 @@ class Settings:
         None where it takes any; and where it is not at hand, as texts may be loaded without it.
         """
         try:
-            return token_limit(self.callable)
+            embedder = self.callable
         except (_core.SettingError, ImportError):
             return None
+        return token_limit(embedder)
 
     def with_embedder(self, embedder: Embedder | str) -> Settings:
         """Return the settings with another embedder."""

@@ -139,6 +139,8 @@ def _check_comparable(values: list[Any], wanted: Mapping[str, Any], name: str) -
 
 
 def _comparable(one: Any, other: Any) -> bool:
+    if other != other:  # NaN is neither less nor more.
+        return False
     try:
         return isinstance(one < other, bool)
     except TypeError:

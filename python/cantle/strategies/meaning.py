@@ -84,7 +84,8 @@ class ByMeaning(ByPieces):
             batch_size=self.batch_size,
             progress=self.progress,
             called=called,
-            copy=False,
+            # Both are the caller's, and may ask the embedder again before the vectors are read.
+            copy=self.progress is not None or callable(self.unit),
         )
         return Vectors(vectors, rows)
 

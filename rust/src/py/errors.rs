@@ -12,7 +12,8 @@ pyo3::create_exception!(cantle, InternalError, PyRuntimeError);
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> PyErr {
-        let words = error.to_string();
+        // What a defect says may quote a text whose Arrow buffer was overwritten.
+        let words = String::from_utf8_lossy(error.to_string().as_bytes()).into_owned();
         match error {
             Error::Setting(_) => SettingError::new_err(words),
             Error::Text(_) => TextError::new_err(words),

@@ -301,6 +301,8 @@ fn entitle<'t>(sources: &mut [Source<'t>], titles: Option<&'t [String]>) {
 
 /// What the caller's function says of a text.
 fn answer(py: Python<'_>, measure: &Py<PyAny>, text: &str) -> PyResult<usize> {
+    // A function may write to the Arrow buffer that the text lies in.
+    let text = PyString::from_bytes(py, text.as_bytes())?;
     let answer = measure.bind(py).call1((text,));
     answer.and_then(|size| number("the size that unit returned", &size))
 }

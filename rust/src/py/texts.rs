@@ -78,10 +78,11 @@ impl<'py> Texts<'py> {
             }
             Self::Arrow(texts) => {
                 let texts = texts.get();
+                let read = texts.read();
                 let mut flaws = texts.flaws().iter().peekable();
                 Box::new((0..texts.len()).map(move |i| match flaws.next_if(|(row, _)| *row == i) {
                     Some((_, words)) => Err(TextError::new_err(words.clone())),
-                    None => Ok(texts.get(i)),
+                    None => read(i),
                 }))
             }
         }

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, types};
@@ -14,6 +15,7 @@ use arrow_schema::DataType;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyRange, PyString, PyTuple, PyType};
+use simdutf8::basic::from_utf8;
 
 use crate::error::Error;
 
@@ -316,6 +318,8 @@ impl Strings {
 #[pyclass(frozen, sequence, module = "cantle._core")]
 pub(in crate::py) struct ArrowTexts {
     pub(super) strings: Arc<Strings>,
+    /// Whether no call has cut or counted them since they were read.
+    fresh: AtomicBool,
 }
 
 impl ArrowTexts {
@@ -327,7 +331,7 @@ impl ArrowTexts {
 
 impl From<Strings> for ArrowTexts {
     fn from(strings: Strings) -> Self {
-        Self { strings: Arc::new(strings) }
+        Self { strings: Arc::new(strings), fresh: AtomicBool::new(true) }
     }
 }
 
@@ -338,6 +342,18 @@ impl ArrowTexts {
 
     pub(in crate::py) fn get(&self, i: usize) -> (&str, bool) {
         self.strings.get(i)
+    }
+
+    /// The text at `i`, for the work of a call; an error if somebody wrote to its buffer since it was
+    /// read. The first call comes right behind the reading, and need not look again.
+    pub(in crate::py) fn read<'t>(&'t self) -> impl Fn(usize) -> PyResult<(&'t str, bool)> {
+        let fresh = self.fresh.swap(false, Ordering::Relaxed);
+        move |i| {
+            let (text, ascii) = self.get(i);
+            let bytes = text.as_bytes();
+            let same = || if ascii { bytes.is_ascii() } else { from_utf8(bytes).is_ok() };
+            if fresh || same() { Ok((text, ascii)) } else { Err(overwritten(i)) }
+        }
     }
 
     pub(in crate::py) fn flaws(&self) -> &[(usize, String)] {
@@ -355,10 +371,12 @@ impl ArrowTexts {
 /// A text, or a part of it, as Python takes it. It was UTF-8 when it was read; Python looks at it again,
 /// as somebody may have written to the buffer since.
 fn string<'py>(py: Python<'py>, text: usize, part: &str) -> PyResult<Bound<'py, PyString>> {
-    PyString::from_bytes(py, part.as_bytes()).map_err(|_| {
-        let why = "is not UTF-8 any more: its Arrow buffer was written to after it was read";
-        Error::Text(format!("text {text} {why}")).into()
-    })
+    PyString::from_bytes(py, part.as_bytes()).map_err(|_| overwritten(text))
+}
+
+fn overwritten(text: usize) -> PyErr {
+    let why = "is not what it was: its Arrow buffer was written to after it was read";
+    Error::Text(format!("text {text} {why}")).into()
 }
 
 #[pymethods]
