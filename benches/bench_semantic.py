@@ -26,7 +26,7 @@ from cantle.bench.faults import faults_of_ours, in_words
 from cantle.bench.peers import reference, version
 from cantle.embed import Static
 
-ROUNDS = 5
+ROUNDS = 20
 WIDTH = 256
 
 READY: NDArray[np.float32] = np.random.default_rng(3).standard_normal((8_192, WIDTH), np.float32)

@@ -4,8 +4,14 @@
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-/// Most symbols of a word that is merged here: each merge looks at all that are left.
-const MOST: usize = 64;
+/// Bytes of the longest word that is merged here: each merge looks at all pairs that are left.
+const MOST: usize = 128;
+
+/// More symbols than a word's bytes make: three, where the mark is none of the vocabulary's.
+const MARK: usize = 3;
+
+/// No merge.
+const NONE: (u32, u32) = (u32::MAX, 0);
 
 /// What pairs of tokens become.
 pub(super) struct Pairs {
@@ -69,17 +75,32 @@ impl Pairs {
                 }
             }
         }
-        let mut end = tokens.len();
-        loop {
-            let pairs = tokens[start..end].windows(2).enumerate();
-            let found = pairs.filter_map(|(i, pair)| {
-                self.merged.get(&(pair[0], pair[1])).map(|&(place, token)| (place, i, token))
-            });
-            let Some((_, i, token)) = found.min() else { break };
-            tokens[start + i] = token;
-            tokens.remove(start + i + 1);
-            end -= 1;
+        // What each token becomes with the next. A merge changes two of these, and takes one away.
+        let mut pairs = [NONE; MOST + MARK];
+        let mut left = tokens.len() - start - 1;
+        for (pair, two) in pairs.iter_mut().zip(tokens[start..].windows(2)) {
+            *pair = self.pair(two[0], two[1]);
+        }
+        while let Some((at, &(place, token))) =
+            pairs[..left].iter().enumerate().min_by_key(|(_, (place, _))| *place)
+            && place < NONE.0
+        {
+            let here = start + at;
+            tokens[here] = token;
+            tokens.remove(here + 1);
+            pairs.copy_within(at + 1..left, at);
+            left -= 1;
+            if at < left {
+                pairs[at] = self.pair(token, tokens[here + 1]);
+            }
+            if let Some(before) = at.checked_sub(1) {
+                pairs[before] = self.pair(tokens[here - 1], token);
+            }
         }
         true
+    }
+
+    fn pair(&self, one: u32, next: u32) -> (u32, u32) {
+        self.merged.get(&(one, next)).copied().unwrap_or(NONE)
     }
 }
