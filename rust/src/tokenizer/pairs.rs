@@ -1,11 +1,12 @@
 //! BPE over characters, as of Llama's tokenizers: bytes for characters that the vocabulary has not, and
-//! pairs merged wherever they stand, the first of the list first. For single words.
+//! pairs merged wherever they stand, the first of the list first. For single words, and parts of them:
+//! nothing is merged over a place where two characters meet that stand side by side in no token.
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 /// Bytes of the longest word that is merged here: each merge looks at all pairs that are left.
-const MOST: usize = 128;
+pub(super) const MOST: usize = 128;
 
 /// More symbols than a word's bytes make: three, where the mark is none of the vocabulary's.
 const MARK: usize = 3;
@@ -19,6 +20,8 @@ pub(super) struct Pairs {
     of_byte: Vec<u32>,
     /// Of two tokens side by side the place in the list, and the token.
     merged: FxHashMap<(u32, u32), (u32, u32)>,
+    /// Whether two characters of ASCII stand side by side in some token.
+    side_by_side: Vec<[bool; 128]>,
 }
 
 impl Pairs {
@@ -39,8 +42,11 @@ impl Pairs {
         let id = |token: &str| vocab.get(token)?.as_u64().and_then(|id| u32::try_from(id).ok());
         let of_byte: Option<Vec<u32>> =
             (0..=255).map(|byte| id(&format!("<0x{byte:02X}>"))).collect();
-        let mut of_char = FxHashMap::default();
+        let (mut of_char, mut side_by_side) = (FxHashMap::default(), vec![[false; 128]; 128]);
         for token in vocab.keys() {
+            for two in token.as_bytes().windows(2).filter(|two| two.is_ascii()) {
+                side_by_side[usize::from(two[0])][usize::from(two[1])] = true;
+            }
             let mut chars = token.chars();
             if let (Some(c), None) = (chars.next(), chars.next()) {
                 of_char.insert(c, id(token)?);
@@ -55,17 +61,25 @@ impl Pairs {
             // Of a pair that is listed twice the last place counts.
             merged.insert((id(left)?, id(right)?), (place, id(&format!("{left}{right}"))?));
         }
-        Some(Self { of_char, of_byte: of_byte?, merged })
+        Some(Self { of_char, of_byte: of_byte?, merged, side_by_side })
     }
 
-    /// Appends the tokens of a word behind a mark; false if it is too long.
-    pub(super) fn encode(&self, mark: char, word: &str, tokens: &mut Vec<u32>) -> bool {
-        if word.len() > MOST {
-            return false;
-        }
+    /// Where the part of a word ends that starts at `at`: nothing is merged over its borders.
+    pub(super) fn part_end(&self, word: &str, at: usize) -> usize {
+        let apart = |two: &[u8]| {
+            two.is_ascii()
+                && two[0] != b' '
+                && !self.side_by_side[usize::from(two[0])][usize::from(two[1])]
+        };
+        let rest = &word.as_bytes()[at..];
+        rest.windows(2).position(apart).map_or(word.len(), |place| at + place + 1)
+    }
+
+    /// Appends the tokens of a part of a word, behind a mark if it is the first.
+    pub(super) fn encode(&self, mark: char, part: &str, is_first: bool, tokens: &mut Vec<u32>) {
         let start = tokens.len();
-        for c in std::iter::once(mark).chain(word.chars()) {
-            let c = if c == ' ' { mark } else { c };
+        let chars = is_first.then_some(mark).into_iter().chain(part.chars());
+        for c in chars.map(|c| if c == ' ' { mark } else { c }) {
             match self.of_char.get(&c) {
                 Some(&token) => tokens.push(token),
                 None => {
@@ -97,7 +111,6 @@ impl Pairs {
                 pairs[before] = self.pair(tokens[here - 1], token);
             }
         }
-        true
     }
 
     fn pair(&self, one: u32, next: u32) -> (u32, u32) {

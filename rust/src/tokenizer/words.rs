@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::Tokenizer;
-use super::pairs::Pairs;
+use super::pairs::{MOST, Pairs};
 use crate::error::Result;
 use crate::guard::Guard;
 
@@ -34,8 +34,42 @@ pub struct Words {
 /// known without its first mark: the tokenizer puts that there.
 #[derive(Default)]
 struct Known {
-    places: FxHashMap<Box<str>, (usize, usize)>,
+    places: Places,
+    /// The same for first parts of words, and for others.
+    parts: [Places; 2],
     tokens: Vec<u32>,
+}
+
+/// Where the tokens of words stand. Short ones lie in the table itself: a look-up then reads one line
+/// of memory in place of two.
+#[derive(Default)]
+struct Places {
+    short: FxHashMap<u128, (usize, usize)>,
+    long: FxHashMap<Box<str>, (usize, usize)>,
+}
+
+impl Places {
+    fn get(&self, word: &str) -> Option<(usize, usize)> {
+        match short(word) {
+            Some(key) => self.short.get(&key).copied(),
+            None => self.long.get(word).copied(),
+        }
+    }
+
+    fn insert(&mut self, word: &str, place: (usize, usize)) {
+        match short(word) {
+            Some(key) => self.short.insert(key, place),
+            None => self.long.insert(word.into(), place),
+        };
+    }
+}
+
+/// The bytes of a short word, and how many they are.
+fn short(word: &str) -> Option<u128> {
+    let mut key = [0; 16];
+    key.get_mut(..word.len()).filter(|_| word.len() < 16)?.copy_from_slice(word.as_bytes());
+    key[15] = word.len() as u8;
+    Some(u128::from_le_bytes(key))
 }
 
 impl Words {
@@ -74,22 +108,52 @@ impl Words {
         guard: &Guard<'_>,
         tokens: &mut Vec<u32>,
     ) -> Result<()> {
-        if let Some(&(start, end)) = known.places.get(word) {
+        if let Some((start, end)) = known.places.get(word) {
             tokens.extend_from_slice(&known.tokens[start..end]);
             return Ok(());
         }
-        let mut own = Vec::new();
-        if !self.pairs.as_ref().is_some_and(|pairs| pairs.encode(MARK, word, &mut own)) {
-            own = self.tokenizer.encode(word, guard)?.0;
-        }
+        let own = match &self.pairs {
+            Some(pairs) if word.len() <= MOST => known.by_parts(pairs, word),
+            _ => self.tokenizer.encode(word, guard)?.0,
+        };
         tokens.extend_from_slice(&own);
         if known.tokens.len() + own.len() > self.most {
             *known = Known::default();
         }
-        let start = known.tokens.len();
-        known.tokens.extend_from_slice(&own);
-        known.places.insert(word.into(), (start, known.tokens.len()));
+        let place = known.keep(&own);
+        known.places.insert(word, place);
         Ok(())
+    }
+}
+
+impl Known {
+    /// The tokens of a word that is met first: most of its parts are known.
+    fn by_parts(&mut self, pairs: &Pairs, word: &str) -> Vec<u32> {
+        let mut own = Vec::new();
+        let (mut at, mut end) = (0, pairs.part_end(word, 0));
+        if end == word.len() {
+            pairs.encode(MARK, word, true, &mut own);
+            return own;
+        }
+        while at < word.len() {
+            let (part, is_first) = (&word[at..end], at == 0);
+            if let Some((start, end)) = self.parts[usize::from(is_first)].get(part) {
+                own.extend_from_slice(&self.tokens[start..end]);
+            } else {
+                let before = own.len();
+                pairs.encode(MARK, part, is_first, &mut own);
+                let place = self.keep(&own[before..]);
+                self.parts[usize::from(is_first)].insert(part, place);
+            }
+            (at, end) = (end, pairs.part_end(word, end));
+        }
+        own
+    }
+
+    fn keep(&mut self, tokens: &[u32]) -> (usize, usize) {
+        let start = self.tokens.len();
+        self.tokens.extend_from_slice(tokens);
+        (start, self.tokens.len())
     }
 }
 
