@@ -30,33 +30,32 @@ pub struct Words {
     known: Mutex<Vec<Known>>,
 }
 
-/// The tokens of words that were met, one word behind the other, and where each one's stand. A word is
-/// known without its first mark: the tokenizer puts that there.
+/// The tokens of parts of words that were met, one behind the other, and where each one's stand. A first
+/// part is known without its first mark: the tokenizer puts that there.
 #[derive(Default)]
 struct Known {
-    places: Places,
-    /// The same for first parts of words, and for others.
-    parts: [Places; 2],
+    /// Of parts behind others, and of first parts.
+    places: [Places; 2],
     tokens: Vec<u32>,
 }
 
-/// Where the tokens of words stand. Short ones lie in the table itself: a look-up then reads one line
+/// Where the tokens of parts stand. Short ones lie in the table itself: a look-up then reads one line
 /// of memory in place of two.
 #[derive(Default)]
 struct Places {
-    short: FxHashMap<u128, (usize, usize)>,
-    long: FxHashMap<Box<str>, (usize, usize)>,
+    short: FxHashMap<[u64; 2], (u32, u32)>,
+    long: FxHashMap<Box<str>, (u32, u32)>,
 }
 
 impl Places {
-    fn get(&self, word: &str) -> Option<(usize, usize)> {
+    fn get(&self, word: &str) -> Option<(u32, u32)> {
         match short(word) {
             Some(key) => self.short.get(&key).copied(),
             None => self.long.get(word).copied(),
         }
     }
 
-    fn insert(&mut self, word: &str, place: (usize, usize)) {
+    fn insert(&mut self, word: &str, place: (u32, u32)) {
         match short(word) {
             Some(key) => self.short.insert(key, place),
             None => self.long.insert(word.into(), place),
@@ -65,11 +64,12 @@ impl Places {
 }
 
 /// The bytes of a short word, and how many they are.
-fn short(word: &str) -> Option<u128> {
+fn short(word: &str) -> Option<[u64; 2]> {
     let mut key = [0; 16];
     key.get_mut(..word.len()).filter(|_| word.len() < 16)?.copy_from_slice(word.as_bytes());
     key[15] = word.len() as u8;
-    Some(u128::from_le_bytes(key))
+    let key = u128::from_le_bytes(key);
+    Some([key as u64, (key >> 64) as u64])
 }
 
 impl Words {
@@ -108,52 +108,51 @@ impl Words {
         guard: &Guard<'_>,
         tokens: &mut Vec<u32>,
     ) -> Result<()> {
-        if let Some((start, end)) = known.places.get(word) {
-            tokens.extend_from_slice(&known.tokens[start..end]);
-            return Ok(());
+        match &self.pairs {
+            Some(pairs) if word.len() <= MOST => {
+                let mut at = 0;
+                while at < word.len() {
+                    let end = pairs.part_end(word, at);
+                    let (part, is_first) = (&word[at..end], at == 0);
+                    if !known.tell(part, is_first, tokens) {
+                        let before = tokens.len();
+                        pairs.encode(MARK, part, is_first, tokens);
+                        known.keep(part, is_first, &tokens[before..]);
+                    }
+                    at = end;
+                }
+            }
+            _ if known.tell(word, true, tokens) => {}
+            _ => {
+                let (own, _) = self.tokenizer.encode(word, guard)?;
+                known.keep(word, true, &own);
+                tokens.extend(own);
+            }
         }
-        let own = match &self.pairs {
-            Some(pairs) if word.len() <= MOST => known.by_parts(pairs, word),
-            _ => self.tokenizer.encode(word, guard)?.0,
-        };
-        tokens.extend_from_slice(&own);
-        if known.tokens.len() + own.len() > self.most {
+        if known.tokens.len() > self.most {
             *known = Known::default();
         }
-        let place = known.keep(&own);
-        known.places.insert(word, place);
         Ok(())
     }
 }
 
 impl Known {
-    /// The tokens of a word that is met first: most of its parts are known.
-    fn by_parts(&mut self, pairs: &Pairs, word: &str) -> Vec<u32> {
-        let mut own = Vec::new();
-        let (mut at, mut end) = (0, pairs.part_end(word, 0));
-        if end == word.len() {
-            pairs.encode(MARK, word, true, &mut own);
-            return own;
-        }
-        while at < word.len() {
-            let (part, is_first) = (&word[at..end], at == 0);
-            if let Some((start, end)) = self.parts[usize::from(is_first)].get(part) {
-                own.extend_from_slice(&self.tokens[start..end]);
-            } else {
-                let before = own.len();
-                pairs.encode(MARK, part, is_first, &mut own);
-                let place = self.keep(&own[before..]);
-                self.parts[usize::from(is_first)].insert(part, place);
-            }
-            (at, end) = (end, pairs.part_end(word, end));
-        }
-        own
+    /// Appends the tokens of a part; false if it is not known.
+    fn tell(&self, part: &str, is_first: bool, tokens: &mut Vec<u32>) -> bool {
+        let place = self.places[usize::from(is_first)].get(part);
+        let place = place.map(|(start, end)| &self.tokens[start as usize..end as usize]);
+        tokens.extend_from_slice(place.unwrap_or_default());
+        place.is_some()
     }
 
-    fn keep(&mut self, tokens: &[u32]) -> (usize, usize) {
+    fn keep(&mut self, part: &str, is_first: bool, tokens: &[u32]) {
         let start = self.tokens.len();
         self.tokens.extend_from_slice(tokens);
-        (start, self.tokens.len())
+        // More than fit would have been forgotten long before.
+        let place = (u32::try_from(start), u32::try_from(self.tokens.len()));
+        if let (Ok(start), Ok(end)) = place {
+            self.places[usize::from(is_first)].insert(part, (start, end));
+        }
     }
 }
 
