@@ -122,6 +122,71 @@ def test_batch_size_is_checked(batch_size):
         embed_all(Keyword(["tea"]), ["tea"], batch_size=batch_size)
 
 
+ROWS = np.arange(30, dtype=np.float32).reshape(6, 5) % 7 + 1
+FORMS = {
+    "as it is": lambda rows: rows,
+    "read only": lambda rows: np.frombuffer(rows.tobytes(), np.float32).reshape(rows.shape),
+    "by columns": np.asfortranarray,
+    "in strides": lambda rows: np.repeat(rows, 2, axis=1)[:, ::2],
+    "big-endian": lambda rows: rows.astype(">f4"),
+    "half": lambda rows: rows.astype(np.float16),
+    "whole numbers": lambda rows: rows.astype(np.int64),
+    "unaligned": lambda rows: (
+        np.frombuffer(b"x" + rows.tobytes(), np.uint8)[1:].view(np.float32).reshape(rows.shape)
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("batch_size", [4, 6])
+@pytest.mark.parametrize("copy", [True, False])
+def test_every_form_of_an_answer_gives_the_same_matrix(form, batch_size, copy):
+    made = form(ROWS)
+
+    def embedder(texts):
+        start = int(texts[0])
+        return made[start : start + len(texts)]
+
+    found = embed_all(embedder, list("012345"), batch_size=batch_size, copy=copy)
+    assert (found.dtype, found.flags.c_contiguous, found.flags.aligned) == (np.float32, True, True)
+    np.testing.assert_array_equal(found, ROWS)
+    np.testing.assert_array_equal(made, form(ROWS))
+
+
+def test_a_matrix_is_the_callers_own_unless_it_may_be_lent():
+    lent = ROWS.copy()
+    for copy, batch_size, shared in [(True, 6, False), (False, 6, True), (False, 3, False)]:
+        found = embed_all(
+            lambda texts: lent[: len(texts)], ["a"] * 6, batch_size=batch_size, copy=copy
+        )
+        assert np.shares_memory(found, lent) == shared
+
+
+@pytest.mark.parametrize("strategy", [cantle.Semantic, cantle.Optimal])
+@pytest.mark.parametrize("reentrant", ["progress", "unit"])
+def test_who_is_called_while_texts_are_cut_may_ask_the_embedder(strategy, reentrant):
+    text = "".join(f"This is sentence {i} of them. " for i in range(40))
+    rows = np.random.default_rng(4).standard_normal((40, 8)).astype(np.float32)
+    memory = rows.copy()
+
+    def embedder(texts):
+        memory[: len(texts)] = rows if len(texts) == 40 else 1
+        return memory[: len(texts)]
+
+    def again(*_):
+        embedder(["x"] * 39)
+
+    def length(part):
+        again()
+        return len(part)
+
+    plain = strategy(120, unit="chars", embedder=lambda texts: rows, batch_size=40).split(text)
+    unit = length if reentrant == "unit" else "chars"
+    progress = again if reentrant == "progress" else None
+    cut = strategy(120, unit=unit, embedder=embedder, batch_size=40, progress=progress)
+    assert cut.split(text).byte_start.tolist() == plain.byte_start.tolist()
+
+
 def test_what_an_embedder_raises_comes_out_unchanged():
     def embedder(texts):
         raise ConnectionError("gone")

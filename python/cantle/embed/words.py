@@ -30,7 +30,7 @@ _NORMALIZERS = [
     {"type": "Replace", "pattern": {"String": " "}, "content": _MARK},
 ]
 _MOST = 1_000_000
-"""Tokens of words that are kept, some 60 MB with the words. With more all of them are forgotten."""
+"""Tokens of parts of words that are kept, some 25 MB with the parts; with more, none are."""
 
 
 class Words:
@@ -42,7 +42,7 @@ class Words:
         Args:
             tokenizer: The tokenizer.
             file: The text of its `tokenizer.json`.
-            most: Tokens that are kept.
+            most: Tokens that are kept, for each of up to four threads.
         """
         self._tokenizer = tokenizer
         alone = words_stand_alone(json.loads(file))

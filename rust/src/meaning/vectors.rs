@@ -34,12 +34,6 @@ impl<'v> Vectors<'v> {
         self.width
     }
 
-    /// All rows, one behind the other.
-    #[must_use]
-    pub fn data(&self) -> &'v [f32] {
-        self.data
-    }
-
     /// One row.
     #[must_use]
     pub fn row(&self, row: usize) -> &'v [f32] {
